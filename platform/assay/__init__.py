@@ -1,0 +1,3 @@
+"""Assay: certifies AI support bots by what they did to the business database."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,311 @@
+"""Domain pack, format 1, as Python objects. The text of the format is docs/reference/pack-format.md.
+
+The `...File` classes mirror the files as they are written (and give the JSON Schema); `Pack` is a whole
+pack after loading, immutable, and is what the rest of the engine works with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+FORMAT = 1
+
+PackName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{1,39}$")]
+Version = Annotated[str, StringConstraints(pattern=r"^\d{1,6}\.\d{1,6}\.\d{1,6}$")]
+ToolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{2,63}$")]
+Binding = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+ErrorCode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]{1,39}$")]
+ClauseId = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*(-[A-Z0-9]+)*(\.[A-Z0-9]+)*$")]
+TaskId = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*(-[A-Z0-9]+)+$")]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PackFile(Strict):
+    """pack.yaml"""
+
+    format: Literal[1]
+    name: PackName
+    version: Version
+    title: Line
+    locale: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en-US"
+    clock: Line  # ISO 8601 with an offset; the loader checks it
+    bot: Line
+    shares: tuple[PackName, ...] = ()
+
+
+class ToolError(Strict):
+    error: ErrorCode
+    message: Line
+
+
+class Step(Strict):
+    """One step of a tool: exactly one of the five shapes of the format."""
+
+    one: Binding | None = None
+    maybe: Binding | None = None
+    many: Binding | None = None
+    sql: Line | None = None
+    require: Line | None = None
+    otherwise: ToolError | None = None
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> Step:
+        named = [k for k in ("one", "maybe", "many") if getattr(self, k) is not None]
+        if len(named) > 1:
+            raise ValueError(f"a step is one of one, maybe, many, not {' and '.join(named)}")
+        if self.require is not None:
+            if named or self.sql is not None:
+                raise ValueError("a 'require' step has only 'require' and 'otherwise'")
+            if self.otherwise is None:
+                raise ValueError("a 'require' step needs 'otherwise: {error: ..., message: ...}'")
+        elif self.sql is None:
+            raise ValueError("a step needs 'sql' (or 'require')")
+        elif self.otherwise is not None and self.one is None:
+            raise ValueError("only 'one' and 'require' steps can have 'otherwise'")
+        return self
+
+    @property
+    def shape(self) -> Literal["one", "maybe", "many", "write", "require"]:
+        if self.require is not None:
+            return "require"
+        if self.one is not None:
+            return "one"
+        if self.maybe is not None:
+            return "maybe"
+        return "many" if self.many is not None else "write"
+
+    @property
+    def binding(self) -> str | None:
+        return self.one or self.maybe or self.many
+
+
+class ManyRows(Strict):
+    many: Line
+
+
+class Fields(Strict):
+    fields: dict[str, Line | ManyRows]
+
+
+class Tool(Strict):
+    name: ToolName
+    kind: Literal["read", "write"]
+    system: Line | None = None
+    description: Line
+    input: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    steps: tuple[Step, ...] = ()
+    result: Line | ManyRows | Fields | None = None
+
+    @model_validator(mode="after")
+    def _does_something(self) -> Tool:
+        if self.kind == "read" and self.result is None:
+            raise ValueError("a read tool needs 'result'")
+        if self.kind == "write" and not any(s.sql for s in self.steps):
+            raise ValueError("a write tool needs a step that writes")
+        return self
+
+
+class Tolerance(Strict):
+    tolerance: Annotated[float, Field(gt=0)]
+
+
+ColumnRule = Literal["exact", "ignore", "text", "casefold", "set"] | Tolerance
+
+
+class TableRules(Strict):
+    key: tuple[Line, ...] = ()
+    columns: dict[str, ColumnRule] = Field(default_factory=dict)
+
+
+class ComparisonFile(Strict):
+    """comparison.yaml"""
+
+    ignore_tables: tuple[Line, ...] = ()
+    tables: dict[str, TableRules] = Field(default_factory=dict)
+
+
+class FactEntry(Strict):
+    key: Line
+    value: Line
+    aliases: tuple[Line, ...] = ()
+
+
+class ReactionEntry(Strict):
+    when: Line
+    match: tuple[Line, ...] = ()
+    then: Literal["accept", "refuse", "insist", "give_up", "say"]
+    say: Line | None = None
+
+    @model_validator(mode="after")
+    def _say(self) -> ReactionEntry:
+        if (self.then == "say") != (self.say is not None):
+            raise ValueError("'say' goes with 'then: say', and only with it")
+        return self
+
+
+class UserEntry(Strict):
+    opening: Line
+    goal: Line
+    facts: tuple[FactEntry, ...] = ()
+    reactions: tuple[ReactionEntry, ...] = ()
+    follow_ups: tuple[Line, ...] = ()
+    closing: Line = "Thanks, that is all."
+
+
+class Action(Strict):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    tool: ToolName
+    args: dict[str, Any] = Field(default_factory=dict)
+    as_: Binding | None = Field(default=None, alias="as")
+
+
+class Alternative(Strict):
+    why: Line
+    actions: tuple[Action, ...]
+
+
+class Expected(Strict):
+    actions: tuple[Action, ...] = ()
+    no_change: bool = False
+    also_accept: tuple[Alternative, ...] = ()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Expected:
+        if not self.actions and not self.no_change:
+            raise ValueError("'expected' needs 'actions', or 'no_change: true' when nothing may change")
+        return self
+
+
+class ReplyRule(Strict):
+    must: Line | None = None
+    must_not: Line | None = None
+    must_not_contain_from: Line | None = None
+    phrases: tuple[Line | tuple[Line, ...], ...] = ()
+    numbers: tuple[float, ...] = ()
+    contradictions: tuple[Line, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> ReplyRule:
+        kinds = [k for k in ("must", "must_not", "must_not_contain_from") if getattr(self, k) is not None]
+        if len(kinds) != 1:
+            raise ValueError("a reply rule has exactly one of must, must_not, must_not_contain_from")
+        if self.must is None and (self.numbers or self.contradictions):
+            raise ValueError("'numbers' and 'contradictions' go with 'must'")
+        if self.must_not is not None and not self.phrases:
+            raise ValueError("'must_not' needs 'phrases'")
+        if self.must_not_contain_from is not None and self.phrases:
+            raise ValueError("'must_not_contain_from' stands alone")
+        return self
+
+
+class Hardness(StrEnum):
+    HIDDEN_INFORMATION = "hidden_information"
+    ELIGIBILITY_BRANCH = "eligibility_branch"
+    COMPUTED_AMOUNT = "computed_amount"
+    COMPUTED_DATE = "computed_date"
+    IRREVERSIBLE_STEP = "irreversible_step"
+    TOOL_REFUSAL = "tool_refusal"
+    TWO_REQUESTS = "two_requests"
+    MUST_REFUSE = "must_refuse"
+    PARTLY_ALLOWED = "partly_allowed"
+    IDENTITY_MISMATCH = "identity_mismatch"
+    MISTAKEN_CUSTOMER = "mistaken_customer"
+
+
+class Task(Strict):
+    id: TaskId
+    title: Line
+    group: Line | None = None
+    clauses: tuple[ClauseId, ...] = ()
+    trap: Line | None = None
+    hardness: tuple[Hardness, ...] = ()
+    tags: tuple[Line, ...] = ()
+    world: dict[str, tuple[dict[str, Any], ...]] = Field(default_factory=dict)
+    user: UserEntry
+    expected: Expected
+    reply: tuple[ReplyRule, ...] = ()
+
+    @property
+    def group_name(self) -> str:
+        """The group of the results table: as given, else the middle part of the id."""
+        if self.group:
+            return self.group
+        parts = re.split("-", self.id)
+        return parts[1].lower() if len(parts) > 2 else parts[0].lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where something stands: path inside the pack, line from 1."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    id: str
+    text: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of an article: id is `file-stem#slug`."""
+
+    id: str
+    article: str  # title of the article
+    heading: str
+    text: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class SeedRow:
+    table: str
+    values: Mapping[str, Any]
+    source: Source
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A loaded, valid pack version. Immutable; may be shared between threads."""
+
+    manifest: PackFile
+    clock: datetime
+    policy: str
+    clauses: Mapping[str, Clause]
+    sections: Sequence[Section]
+    schema_sql: Sequence[tuple[str, str]]  # (path, text), in order of execution
+    seed: Sequence[SeedRow]
+    tools: Mapping[str, Tool]
+    comparison: ComparisonFile
+    tasks: Mapping[str, Task]
+    content_hash: str  # hex SHA-256
+    files: Mapping[str, bytes] = field(repr=False)
+    sources: Mapping[str, Source] = field(repr=False)  # "task:ID", "tool:NAME" -> where
+
+    @property
+    def name(self) -> str:
+        return self.manifest.name
+
+    @property
+    def version(self) -> str:
+        return self.manifest.version
+
+    @property
+    def instructions(self) -> str:
+        """What the bot is given: who it is, then the policy."""
+        return f"{self.manifest.bot.strip()}\n\n{self.policy.strip()}\n"

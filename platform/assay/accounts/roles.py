@@ -1,0 +1,38 @@
+"""What each role may do. The one place that says so; views, the API and the admin ask User.may()."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Role(models.TextChoices):
+    OWNER = "owner", _("Owner")
+    ADMIN = "admin", _("Admin")
+    AUTHOR = "author", _("Author")
+    OPERATOR = "operator", _("Operator")
+    REVIEWER = "reviewer", _("Reviewer")
+    VIEWER = "viewer", _("Viewer")
+
+
+VIEW = "view"  # packs, bots, runs, trials, reports
+EDIT_PACKS = "edit_packs"  # upload, enable and disable tasks, edit tasks
+EDIT_BOTS = "edit_bots"
+RUN = "run"  # plan, pause, resume, cancel
+REVIEW = "review"
+MANAGE_INTEGRATIONS = "manage_integrations"  # webhooks, ticket systems
+MANAGE_SECRETS = "manage_secrets"
+MANAGE_MEMBERS = "manage_members"
+SEE_AUDIT = "see_audit"
+
+_ALL = frozenset(
+    {VIEW, EDIT_PACKS, EDIT_BOTS, RUN, REVIEW, MANAGE_INTEGRATIONS, MANAGE_SECRETS, MANAGE_MEMBERS, SEE_AUDIT}
+)
+CAPABILITIES: dict[str, frozenset[str]] = {
+    Role.OWNER: _ALL,
+    Role.ADMIN: _ALL,
+    Role.AUTHOR: frozenset({VIEW, EDIT_PACKS, REVIEW}),
+    Role.OPERATOR: frozenset({VIEW, EDIT_BOTS, RUN}),
+    Role.REVIEWER: frozenset({VIEW, REVIEW, SEE_AUDIT}),
+    Role.VIEWER: frozenset({VIEW}),
+}

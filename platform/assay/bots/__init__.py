@@ -1,0 +1,1 @@
+"""The bots of a tenant and their immutable versions."""

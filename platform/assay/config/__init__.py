@@ -1,0 +1,1 @@
+"""Settings, URLs and the processes' entry points (ASGI, Celery)."""

@@ -1,0 +1,8 @@
+"""The web server's door: `uvicorn assay.config.asgi:application`."""
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "assay.config.settings")
+application = get_asgi_application()

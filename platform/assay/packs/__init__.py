@@ -1,0 +1,1 @@
+"""A tenant's packs: immutable versions, and the tasks in them."""

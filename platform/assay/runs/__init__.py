@@ -1,0 +1,1 @@
+"""Runs: planned as trial rows, executed by workers that claim them."""

@@ -1,0 +1,71 @@
+"""Bots and models by spec: NAME:TARGET, where NAME is a connector's or a model type's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from assay_sdk import ChatModel, Connector, OptionsError, PluginFault
+
+from assay.plugins.manager import get_manager
+from assay.plugins.options import did_you_mean, env_secret, listing, pick, read_options
+
+__all__ = ["build_connector", "build_model", "env_secret", "split_spec"]
+
+Secret = Callable[[str], str]
+
+
+def split_spec(spec: str) -> tuple[str, str]:
+    """NAME and TARGET of a bot spec. Raises OptionsError."""
+    name, colon, target = spec.strip().partition(":")
+    if not name or not colon or not target:
+        raise OptionsError(
+            f"{spec!r} does not name a bot: write CONNECTOR:TARGET, for example reference:faithful or litellm:MODEL. "
+            f"Connectors: {listing(get_manager().connectors())}."
+        )
+    return name, target
+
+
+def build_connector(spec: str, options: Mapping[str, Any], secret: Secret = env_secret) -> Connector:
+    """The connector that `spec` names, configured. `secret` resolves references such as env:NAME.
+
+    Raises OptionsError with a sentence; PluginFault when the plugin itself breaks.
+    """
+    name, target = split_spec(spec)
+    kind = pick("connector", name, get_manager().connectors())
+    if kind.targets and target not in kind.targets:
+        raise OptionsError(
+            f"The connector {name!r} has no {target!r}{did_you_mean(target, kind.targets)}; "
+            f"choose one of {', '.join(kind.targets)}."
+        )
+    given = read_options(f"connector {name!r}", kind.options, options)
+    connector: Connector = _built(f"connector {name!r}", lambda: kind.build(target, given, secret))
+    for method in ("open", "describe", "aclose"):
+        if not callable(getattr(connector, method, None)):
+            raise PluginFault(f"The connector {name!r} built something that has no {method}().")
+    if not isinstance(getattr(connector, "synthetic", None), bool):
+        raise PluginFault(f"The connector {name!r} does not say whether it is synthetic (True or False).")
+    return connector
+
+
+def build_model(spec: str, options: Mapping[str, Any], secret: Secret = env_secret) -> ChatModel:
+    """The chat model that `spec` (NAME:TARGET) names, configured. Raises as build_connector does."""
+    name, colon, target = spec.strip().partition(":")
+    if not name or not colon or not target:
+        raise OptionsError(f"{spec!r} does not name a model: write NAME:MODEL, for example litellm:MODEL.")
+    kind = pick("model", name, get_manager().models())
+    given = read_options(f"model {name!r}", kind.options, options)
+    model: ChatModel = _built(f"model {name!r}", lambda: kind.build(target, given, secret))
+    for method in ("complete", "describe", "aclose"):
+        if not callable(getattr(model, method, None)):
+            raise PluginFault(f"The model {name!r} built something that has no {method}().")
+    return model
+
+
+def _built(what: str, build: Callable[[], Any]) -> Any:
+    try:
+        return build()
+    except (OptionsError, PluginFault):
+        raise
+    except Exception as error:
+        raise PluginFault(f"The {what} could not be built: {type(error).__name__}: {error}") from error

@@ -1,0 +1,40 @@
+"""Checkers by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay_sdk import Checker, OptionsError, PluginFault
+
+from assay.plugins.manager import get_manager
+from assay.plugins.options import pick, read_options
+
+_KEYS = {"name", "options", "required"}
+
+
+def build_checkers(chosen: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Checker, bool], ...]:
+    """(name, checker, required) for each {"name", "options": {}, "required": false}, in that order.
+
+    Raises OptionsError with a sentence; PluginFault when a plugin breaks.
+    """
+    built: list[tuple[str, Checker, bool]] = []
+    for entry in chosen:
+        unknown = set(entry) - _KEYS
+        if "name" not in entry or unknown:
+            raise OptionsError(f"A check is given as name, options and required, not {', '.join(map(str, entry))}.")
+        name = str(entry["name"])
+        if any(name == other for other, _, _ in built):
+            raise OptionsError(f"The check {name!r} is listed twice; list it once.")
+        kind = pick("check", name, get_manager().checkers())
+        given = read_options(f"check {name!r}", kind.options, entry.get("options") or {})
+        try:
+            checker: Checker = kind.build(given)
+        except OptionsError:
+            raise
+        except Exception as error:
+            raise PluginFault(f"The check {name!r} could not be built: {type(error).__name__}: {error}") from error
+        if not callable(getattr(checker, "check", None)):
+            raise PluginFault(f"The check {name!r} built something that has no check().")
+        built.append((name, checker, bool(entry.get("required", False))))
+    return tuple(built)

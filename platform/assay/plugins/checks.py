@@ -22,7 +22,9 @@ def build_checkers(chosen: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Chec
     for entry in chosen:
         unknown = set(entry) - _KEYS
         if "name" not in entry or unknown:
-            raise OptionsError(f"A check is given as name, options and required, not {', '.join(map(str, entry))}.")
+            raise OptionsError(
+                f"A check is given as name, options and required, not {', '.join(map(str, entry))}."
+            )
         name = str(entry["name"])
         if any(name == other for other, _, _ in built):
             raise OptionsError(f"The check {name!r} is listed twice; list it once.")
@@ -33,7 +35,9 @@ def build_checkers(chosen: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Chec
         except OptionsError:
             raise
         except Exception as error:
-            raise PluginFault(f"The check {name!r} could not be built: {type(error).__name__}: {error}") from error
+            raise PluginFault(
+                f"The check {name!r} could not be built: {type(error).__name__}: {error}"
+            ) from error
         if not callable(getattr(checker, "check", None)):
             raise PluginFault(f"The check {name!r} built something that has no check().")
         built.append((name, checker, bool(entry.get("required", False))))

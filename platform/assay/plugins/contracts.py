@@ -24,7 +24,9 @@ def problem_with(item: Any, kind: type[Any]) -> str | None:
     for field in fields(kind):
         value = getattr(item, field.name)
         if field.name == "options" and not (isinstance(value, type) and issubclass(value, BaseModel)):
-            return f"returned {name!r} whose options are not a pydantic model (use NoOptions when it has none)"
+            return (
+                f"returned {name!r} whose options are not a pydantic model (use NoOptions when it has none)"
+            )
         if field.name in ("build", "recognises", "convert") and not callable(value):
             return f"returned {name!r} whose {field.name} cannot be called"
     return None

@@ -106,13 +106,17 @@ class PluginManager:
     def _load_installed(self, pin: str | None) -> None:
         wanted = None if pin is None else [name.strip() for name in pin.split(",") if name.strip()]
         # By name, so that neither the order of installation nor of sys.path decides a clash.
-        found = sorted(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda e: (e.name, e.value))
+        found = sorted(
+            importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda e: (e.name, e.value)
+        )
         for point in found:
             if wanted is None or point.name in wanted:
                 self._load(point)
         for name in wanted or ():
             if name not in {point.name for point in found}:
-                self._report(name, f"{PIN} names this plugin, but it is not installed; install it or take it out.")
+                self._report(
+                    name, f"{PIN} names this plugin, but it is not installed; install it or take it out."
+                )
 
     def _load(self, point: importlib.metadata.EntryPoint) -> None:
         try:
@@ -132,7 +136,9 @@ class PluginManager:
 
     def _register(self, name: str, plugin: Any, version: str) -> None:
         if name in self._versions:
-            self._report(name, "Another plugin has the same name; the first one stays, uninstall one of them.")
+            self._report(
+                name, "Another plugin has the same name; the first one stays, uninstall one of them."
+            )
             return
         try:
             self._pluggy.register(plugin, name=name)
@@ -179,7 +185,9 @@ class PluginManager:
                 continue
             implementation = implementations[plugin]
             if implementation.wrapper or implementation.hookwrapper:
-                self._report(plugin, f"{hook} is a wrapper; Assay asks each plugin by itself, so it wraps nothing.")
+                self._report(
+                    plugin, f"{hook} is a wrapper; Assay asks each plugin by itself, so it wraps nothing."
+                )
                 continue
             try:
                 returned = implementation.function()
@@ -195,7 +203,8 @@ class PluginManager:
                 name = cast(Any, item).name
                 if name in found:
                     self._report(
-                        plugin, f"{hook} brings {name!r}, which {owner[name]} has already brought; the first stays."
+                        plugin,
+                        f"{hook} brings {name!r}, which {owner[name]} has already brought; the first stays.",
                     )
                     continue
                 found[name], owner[name] = item, plugin

@@ -49,7 +49,9 @@ def env_secret(reference: str) -> str:
         )
     value = os.environ.get(name, "")
     if not value:
-        raise OptionsError(f"The environment variable {name} is not set; it should hold a secret (env:{name}).")
+        raise OptionsError(
+            f"The environment variable {name} is not set; it should hold a secret (env:{name})."
+        )
     return value
 
 

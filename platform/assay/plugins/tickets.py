@@ -22,7 +22,9 @@ def build_ticket_system(
     except OptionsError:
         raise
     except Exception as error:
-        raise PluginFault(f"The ticket system {name!r} could not be built: {type(error).__name__}: {error}") from error
+        raise PluginFault(
+            f"The ticket system {name!r} could not be built: {type(error).__name__}: {error}"
+        ) from error
     for method in ("find", "create", "comment", "check"):
         if not callable(getattr(system, method, None)):
             raise PluginFault(f"The ticket system {name!r} built something that has no {method}().")

@@ -24,7 +24,9 @@ def build_persona(name: str, options: Mapping[str, Any], seed: int) -> Persona:
     try:
         persona: Persona = kind.build(given, seed)
     except Exception as error:
-        raise PluginFault(f"The persona {name!r} could not be built: {type(error).__name__}: {error}") from error
+        raise PluginFault(
+            f"The persona {name!r} could not be built: {type(error).__name__}: {error}"
+        ) from error
     if not callable(getattr(persona, "manner", None)):
         raise PluginFault(f"The persona {name!r} built something that has no manner().")
     return persona

@@ -1,0 +1,166 @@
+"""The shapes of what goes in and out. No logic: input is handed to services, output read from rows."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from assay.bots.models import Bot, BotVersion
+from assay.packs.models import Pack, PackVersion, TaskEntry
+from assay.runs.models import Run, Trial
+
+SEED = "From 0 to 2^63 - 1, as text, because JavaScript cannot hold it."
+
+
+class ProblemSerializer(serializers.Serializer[object]):
+    path = serializers.CharField(help_text="File in the pack")
+    line = serializers.IntegerField(help_text="From 1; 0 when it is about the whole file")
+    message = serializers.CharField()
+    code = serializers.CharField()
+    task = serializers.CharField(allow_null=True)
+
+
+class ProblemsSerializer(serializers.Serializer[object]):
+    detail = serializers.CharField()
+    problems = ProblemSerializer(many=True, required=False)
+
+
+class PackVersionSerializer(serializers.ModelSerializer[PackVersion]):
+    pack = serializers.CharField(source="pack.name", read_only=True)
+
+    class Meta:
+        model = PackVersion
+        fields = [
+            "id", "pack", "version", "title", "content_hash", "locale",
+            "task_count", "tool_count", "clause_count", "article_count", "edited_from", "created_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class PackSerializer(serializers.ModelSerializer[Pack]):
+    versions = PackVersionSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Pack
+        fields = ["id", "name", "title", "created_at", "versions"]
+        read_only_fields = fields
+
+
+class PackUploadSerializer(serializers.Serializer[object]):
+    file = serializers.FileField(help_text="The pack as a zip")
+
+
+class TaskSerializer(serializers.ModelSerializer[TaskEntry]):
+    clauses = serializers.ListField(child=serializers.CharField(), read_only=True)
+    hardness = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    class Meta:
+        model = TaskEntry
+        fields = [
+            "id", "pack_version", "task_id", "title", "group", "clauses", "hardness", "trap",
+            "source_path", "source_line", "yaml", "enabled",
+        ]  # fmt: skip
+        read_only_fields = [f for f in fields if f != "enabled"]
+
+
+class TaskEditSerializer(serializers.Serializer[object]):
+    yaml = serializers.CharField(help_text="The task as an item of a task file: '- id: ...'", trim_whitespace=False)
+
+
+class BotVersionSerializer(serializers.ModelSerializer[BotVersion]):
+    options = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = BotVersion
+        fields = ["id", "bot", "number", "spec", "options", "synthetic", "created_at"]
+        read_only_fields = fields
+
+
+class BotSerializer(serializers.ModelSerializer[Bot]):
+    versions = BotVersionSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = Bot
+        fields = ["id", "name", "description", "created_at", "versions"]
+        read_only_fields = fields
+
+
+class NewBotVersionSerializer(serializers.Serializer[object]):
+    spec = serializers.CharField(max_length=200, help_text="CONNECTOR:TARGET, e.g. litellm:openai/my-model")
+    options = serializers.DictField(required=False, default=dict, help_text="Secrets by reference: 'secret:NAME'")
+
+
+class NewBotSerializer(NewBotVersionSerializer):
+    name = serializers.CharField(max_length=100)
+    description = serializers.CharField(required=False, default="", allow_blank=True)
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    pack_version_name = serializers.CharField(source="pack_version.__str__", read_only=True)
+    bot_version_name = serializers.CharField(source="bot_version.__str__", read_only=True)
+    seed = serializers.CharField(read_only=True, help_text=SEED)
+    task_ids = serializers.ListField(child=serializers.CharField(), read_only=True)
+    gate = serializers.DictField(read_only=True, allow_null=True)
+    gate_answer = serializers.DictField(read_only=True, allow_null=True)
+    manifest = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = Run
+        fields = [
+            "id", "pack_version", "pack_version_name", "bot_version", "bot_version_name", "status", "task_ids",
+            "trials_per_task", "trial_count", "seed", "persona", "gate", "gate_answer", "manifest",
+            "created_at", "started_at", "finished_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class NewRunSerializer(serializers.Serializer[object]):
+    pack_version = serializers.PrimaryKeyRelatedField(queryset=PackVersion.objects.all())
+    bot_version = serializers.PrimaryKeyRelatedField(queryset=BotVersion.objects.all())
+    trials = serializers.IntegerField(default=20, min_value=1)
+    tasks = serializers.CharField(required=False, allow_null=True, default=None, help_text="A pattern: RET-RMA-*")
+    seed = serializers.RegexField(r"^\d{1,19}$", required=False, allow_null=True, default=None, help_text=SEED)
+    persona = serializers.CharField(required=False, default="", allow_blank=True)
+    gate = serializers.DictField(required=False, allow_null=True, default=None)
+
+
+class ProgressSerializer(serializers.Serializer[object]):
+    status = serializers.CharField()
+    total = serializers.IntegerField()
+    done = serializers.IntegerField()
+    queued = serializers.IntegerField()
+    running = serializers.IntegerField()
+    passed = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    void = serializers.IntegerField()
+    void_attempts = serializers.DictField(child=serializers.IntegerField())
+    per_second = serializers.FloatField()
+    seconds_left = serializers.FloatField(allow_null=True)
+
+
+class TrialSerializer(serializers.ModelSerializer[Trial]):
+    seed = serializers.CharField(read_only=True, help_text=SEED)
+
+    class Meta:
+        model = Trial
+        fields = [
+            "id", "run", "task_id", "group", "index", "attempt", "seed", "status", "void_cause", "termination",
+            "category", "s1", "s2", "s3", "fingerprint", "explanation", "turns", "tool_calls", "seconds",
+            "started_at", "finished_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class EvidenceSerializer(serializers.Serializer[object]):
+    transcript = serializers.DictField()
+    changes = serializers.ListField(child=serializers.DictField())
+    verdict = serializers.DictField(allow_null=True)
+    notes = serializers.DictField()
+    versions = serializers.DictField()
+
+
+class TrialDetailSerializer(TrialSerializer):
+    evidence = EvidenceSerializer(read_only=True, allow_null=True)
+
+    class Meta(TrialSerializer.Meta):
+        fields = [*TrialSerializer.Meta.fields, "evidence"]
+        read_only_fields = fields

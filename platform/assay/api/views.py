@@ -1,0 +1,184 @@
+"""Endpoints. Each action names the capability it needs and calls one service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assay.accounts import roles
+from assay.api import serializers as s
+from assay.bots import services as bots
+from assay.bots.models import Bot
+from assay.packs import services as packs
+from assay.packs.models import Pack, PackVersion, TaskEntry
+from assay.reports.services import report_html
+from assay.runs import services as runs
+from assay.runs.models import Run, Trial
+
+REFUSED = {422: s.ProblemsSerializer}
+MOST_UPLOAD = 55 * 1024 * 1024  # a pack is at most 50 MB; the rest of the bounds are the loader's
+
+
+class PackViewSet(viewsets.ReadOnlyModelViewSet[Pack]):
+    """Domain packs and their versions."""
+
+    queryset = Pack.objects.prefetch_related("versions__pack")
+    serializer_class = s.PackSerializer
+    capability = roles.EDIT_PACKS
+
+    @extend_schema(request=s.PackUploadSerializer, responses={201: s.PackVersionSerializer, **REFUSED})
+    @action(detail=False, methods=["post"], parser_classes=[MultiPartParser])
+    def upload(self, request: Request) -> Response:
+        """Upload a pack as a zip. The same content again gives the version that is there."""
+        form = s.PackUploadSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        file = form.validated_data["file"]
+        if file.size > MOST_UPLOAD:
+            return Response({"detail": f"The file has {file.size} bytes; the most is {MOST_UPLOAD}."}, status=422)
+        version = packs.upload_pack(file.read(), by=request.user)
+        return Response(s.PackVersionSerializer(version).data, status=201)
+
+
+class PackVersionViewSet(viewsets.ReadOnlyModelViewSet[PackVersion]):
+    queryset = PackVersion.objects.select_related("pack").defer("bundle")
+    serializer_class = s.PackVersionSerializer
+
+
+class TaskViewSet(viewsets.ReadOnlyModelViewSet[TaskEntry]):
+    """The tasks of pack versions."""
+
+    serializer_class = s.TaskSerializer
+    queryset = TaskEntry.objects.select_related("pack_version__pack").defer("pack_version__bundle")
+    filterset_fields = ["pack_version", "task_id", "group", "enabled"]
+    search_fields = ["task_id", "title", "trap"]
+    capability = roles.EDIT_PACKS
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def enable(self, request: Request, pk: str) -> Response:
+        return Response(s.TaskSerializer(packs.set_enabled(self.get_object(), True, by=request.user)).data)
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def disable(self, request: Request, pk: str) -> Response:
+        return Response(s.TaskSerializer(packs.set_enabled(self.get_object(), False, by=request.user)).data)
+
+    @extend_schema(request=s.TaskEditSerializer, responses={201: s.PackVersionSerializer, **REFUSED})
+    @action(detail=True, methods=["post"])
+    def edit(self, request: Request, pk: str) -> Response:
+        """Make a new pack version in which this task reads as given."""
+        form = s.TaskEditSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        entry = self.get_object()
+        version = packs.edit_task(
+            entry.pack_version, entry.task_id, form.validated_data["yaml"], by=request.user
+        )
+        return Response(s.PackVersionSerializer(version).data, status=201)
+
+
+class BotViewSet(viewsets.ReadOnlyModelViewSet[Bot]):
+    queryset = Bot.objects.prefetch_related("versions")
+    serializer_class = s.BotSerializer
+    capability = roles.EDIT_BOTS
+
+    @extend_schema(request=s.NewBotSerializer, responses={201: s.BotVersionSerializer, **REFUSED})
+    def create(self, request: Request) -> Response:
+        form = s.NewBotSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        fields: dict[str, Any] = dict(form.validated_data)
+        version = bots.create_bot(fields.pop("name"), by=request.user, **fields)
+        return Response(s.BotVersionSerializer(version).data, status=201)
+
+    @extend_schema(request=s.NewBotVersionSerializer, responses={201: s.BotVersionSerializer, **REFUSED})
+    @action(detail=True, methods=["post"])
+    def versions(self, request: Request, pk: str) -> Response:
+        """Add a version: another configuration of the bot."""
+        form = s.NewBotVersionSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        version = bots.add_version(self.get_object(), by=request.user, **form.validated_data)
+        return Response(s.BotVersionSerializer(version).data, status=201)
+
+
+class RunViewSet(viewsets.ReadOnlyModelViewSet[Run]):
+    queryset = Run.objects.select_related("pack_version__pack", "bot_version__bot").defer("pack_version__bundle")
+    serializer_class = s.RunSerializer
+    capability = roles.RUN
+
+    @extend_schema(request=s.NewRunSerializer, responses={201: s.RunSerializer, **REFUSED})
+    def create(self, request: Request) -> Response:
+        """Plan a run; workers begin at once."""
+        form = s.NewRunSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        fields: dict[str, Any] = dict(form.validated_data)
+        seed = fields.pop("seed")
+        run = runs.plan_run(
+            fields.pop("pack_version"),
+            fields.pop("bot_version"),
+            seed=None if seed is None else int(seed),
+            by=request.user,
+            **fields,
+        )
+        return Response(s.RunSerializer(run).data, status=201)
+
+    @extend_schema(responses=s.ProgressSerializer)
+    @action(detail=True)
+    def progress(self, request: Request, pk: str) -> Response:
+        return Response(runs.progress(self.get_object()).as_json())
+
+    @extend_schema(request=None, responses={200: s.RunSerializer, **REFUSED})
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, pk: str) -> Response:
+        return Response(s.RunSerializer(runs.pause_run(self.get_object(), by=request.user)).data)
+
+    @extend_schema(request=None, responses={200: s.RunSerializer, **REFUSED})
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: str) -> Response:
+        return Response(s.RunSerializer(runs.resume_run(self.get_object(), by=request.user)).data)
+
+    @extend_schema(request=None, responses={200: s.RunSerializer, **REFUSED})
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str) -> Response:
+        return Response(s.RunSerializer(runs.cancel_run(self.get_object(), by=request.user)).data)
+
+    @extend_schema(responses={200: OpenApiTypes.OBJECT})
+    @action(detail=True)
+    def summary(self, request: Request, pk: str) -> Response:
+        """The statistics of a finished run, with intervals. 404 while it is not finished."""
+        run = self.get_object()
+        if run.summary is None:
+            raise NotFound(f"The run has no summary: it is {run.get_status_display().lower()}.")
+        return Response(run.summary)
+
+    @extend_schema(responses={(200, "text/html"): OpenApiTypes.STR})
+    @action(detail=True)
+    def report(self, request: Request, pk: str) -> HttpResponse:
+        """The report as one HTML file that opens without a network."""
+        run = self.get_object()
+        if run.summary is None:
+            raise NotFound(f"The run has no report: it is {run.get_status_display().lower()}.")
+        return HttpResponse(report_html(run))
+
+
+class TrialViewSet(viewsets.ReadOnlyModelViewSet[Trial]):
+    """The trials of runs; one by one with their evidence: transcript, changes, verdict."""
+
+    queryset = Trial.objects.order_by("id")
+    serializer_class = s.TrialSerializer
+    filterset_fields = ["run", "task_id", "group", "status", "category", "void_cause", "fingerprint"]
+
+    def get_queryset(self) -> QuerySet[Trial]:
+        found = super().get_queryset()
+        return found.select_related("evidence") if self.action == "retrieve" else found
+
+    def get_serializer_class(self) -> type[s.TrialSerializer]:
+        return s.TrialDetailSerializer if self.action == "retrieve" else s.TrialSerializer

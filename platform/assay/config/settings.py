@@ -50,9 +50,11 @@ _EVERYWHERE = [
 SHARED_APPS = [
     "django_tenants",
     "assay.tenancy",
+    "assay.config",
     *_EVERYWHERE,
     "django.contrib.staticfiles",
     "rest_framework",
+    "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "assay.api",
@@ -203,6 +205,34 @@ LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
 LOCALE_PATHS = [ROOT / "locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"
+
+# --- API ----------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    # Tokens only: a browser's cookie opens nothing here, so there is no request to forge.
+    "DEFAULT_AUTHENTICATION_CLASSES": ["assay.api.authentication.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["assay.api.permissions.RolePermission"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "DEFAULT_FILTER_BACKENDS": [
+        "django_filters.rest_framework.DjangoFilterBackend",
+        "rest_framework.filters.SearchFilter",
+    ],
+    "PAGE_SIZE": 100,
+    "EXCEPTION_HANDLER": "assay.api.errors.handle",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Assay",
+    "DESCRIPTION": "Packs, bots, runs and trials of one tenant.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PUBLIC": True,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
 
 # --- background work ----------------------------------------------------------------------------
 

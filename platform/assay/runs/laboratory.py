@@ -1,0 +1,62 @@
+"""From the rows of a run to what the engine needs to try a task: the Lab."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import assay
+from assay.bots.services import connect
+from assay.engine.dialogue.limits import Limits
+from assay.engine.trial import Lab
+from assay.packs.services import load_world
+from assay.plugins.checks import build_checkers
+from assay.plugins.users import choose_persona
+from assay.runs.models import Run
+from assay_sdk import Checker, OptionsError, PersonaType
+from pydantic import BaseModel
+
+
+def build(run: Run) -> Lab:
+    """Everything the run's trials share. Raises OptionsError, PackError, PluginFault. Close `lab.connector` after use."""
+    persona, persona_options = persona_of(run.persona, run.persona_options)
+    checkers = checkers_of(run.checkers)
+    limits = limits_of(run.limits)
+    world = load_world(run.pack_version)
+    return Lab(
+        world=world,
+        connector=connect(run.bot_version),
+        persona=persona,
+        persona_options=persona_options,
+        checkers=checkers,
+        limits=limits,
+    )
+
+
+def limits_of(limits: Mapping[str, Any]) -> Limits:
+    try:
+        return Limits(**limits)
+    except (TypeError, ValueError) as error:
+        raise OptionsError(f"The limits are wrong: {error}.") from None
+
+
+def persona_of(name: str, options: Mapping[str, Any]) -> tuple[PersonaType | None, BaseModel | None]:
+    return choose_persona(name, options) if name else (None, None)
+
+
+def checkers_of(entries: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Checker, bool], ...]:
+    return build_checkers(entries)
+
+
+def versions(run: Run, lab: Lab) -> dict[str, Any]:
+    """What goes beside each trial's evidence."""
+    return {
+        "assay": assay.__version__,
+        "pack": {
+            "name": run.pack_version.pack.name,
+            "version": run.pack_version.version,
+            "content_hash": run.pack_version.content_hash,
+        },
+        "bot": {"version": str(run.bot_version), "spec": run.bot_version.spec, **dict(lab.connector.describe())},
+        "run_seed": run.seed,
+    }

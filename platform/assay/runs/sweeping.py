@@ -1,0 +1,72 @@
+"""The sweep: finds runs with work and nobody at it. It needs no broker message to start, and no memory.
+
+Every worker runs one beside its pool; whichever gets the lock sweeps, the others skip.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+
+from django.conf import settings
+from django.db import connection, connections, transaction
+
+from assay.runs import waking
+from assay.runs.services import active_runs, revive
+from assay.tenancy.services import TenantError, in_tenant, schemas
+
+log = logging.getLogger(__name__)
+
+
+def sweep() -> int:
+    """Look at the active runs of all tenants once. Gives the number of wake messages sent."""
+    woken = 0
+    for schema in schemas():
+        try:
+            with in_tenant(schema):
+                for run in active_runs():
+                    if _alone(schema, run.pk):
+                        waking.wake(schema, run.pk, expires=waking.sweep_expiry())
+                        woken += 1
+        except TenantError:
+            continue  # dropped since the list was made
+        except Exception:
+            log.exception("sweep of %s", schema)
+            connections.close_all()
+    return woken
+
+
+def _alone(schema: str, run_id: int) -> bool:
+    """Revive one run unless another sweep is at it; True when it needs a message."""
+    from assay.runs.models import Run
+
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext(%s), %s)", [f"assay.sweep.{schema}", run_id])
+            if not cursor.fetchone()[0]:
+                return False
+        run = Run.objects.filter(pk=run_id).first()
+        return run is not None and revive(run)
+
+
+def sweep_forever(stop: threading.Event) -> None:
+    """For a thread beside the pool: sweep every ASSAY_SWEEP_SECONDS until `stop`, whatever happens."""
+    while not stop.is_set():
+        try:
+            sweep()
+        except Exception as error:
+            log.warning("sweep failed, trying again: %s", error)
+        finally:
+            connections.close_all()
+        stop.wait(settings.ASSAY_SWEEP_SECONDS)
+
+
+def stop_with_parent(parent: int, stop: threading.Event) -> None:
+    """For a thread: ask this process to end when the process that started it is gone."""
+    import signal
+
+    while not stop.wait(1.0):
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return

@@ -1,0 +1,69 @@
+"""What Celery calls. Each task names its tenant's schema; the work is in the services."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_process_init, worker_ready, worker_shutting_down
+from django.db import connections
+
+from assay.runs import sweeping, waking, workers
+from assay.runs.executor import Executor
+from assay.runs.models import ACTIVE, Run
+from assay.runs.services import finish_if_done
+from assay.tenancy.services import TenantError, in_tenant
+
+_stop = threading.Event()
+
+
+@shared_task(name="runs.execute", ignore_result=True)
+def execute(schema: str, run_id: int) -> None:
+    """Work on a run for one slice; queue another slice when there is more."""
+    try:
+        with in_tenant(schema):
+            run = (
+                Run.objects.select_related("pack_version__pack", "bot_version__bot")
+                .filter(pk=run_id, status__in=ACTIVE)
+                .first()
+            )
+            if run is None:
+                return
+            drained = Executor(run, schema=schema).drain()
+            if not finish_if_done(run_id) and drained.more:
+                waking.wake(schema, run_id)
+    except TenantError:
+        return  # the tenant is gone, and its runs with it
+
+
+@worker_process_init.connect
+def _in_child(**_: Any) -> None:
+    connections.close_all()  # a connection must not be shared with the process this one was forked from
+    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A pool process whose worker was killed has nobody to report to; the run itself stops by its Watch."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        threading.Event().wait(1.0)
+    threading.Event().wait(10.0)  # for the slice in progress to put its trials back
+    os._exit(0)
+
+
+@worker_ready.connect
+def _ready(**_: Any) -> None:
+    threading.Thread(target=sweeping.sweep_forever, args=[_stop], name="sweep", daemon=True).start()
+    parent = os.environ.get("ASSAY_STOP_WITH_PARENT")
+    if parent:
+        threading.Thread(
+            target=sweeping.stop_with_parent, args=[int(parent), _stop], name="parent", daemon=True
+        ).start()
+
+
+@worker_shutting_down.connect
+def _shutting_down(**_: Any) -> None:
+    _stop.set()
+    workers.ask_to_stop()

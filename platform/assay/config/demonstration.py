@@ -1,0 +1,138 @@
+"""What the demo sets up and shows: two companies, a pack, two reference bots, their runs and reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from assay.accounts.models import User
+from assay.accounts.services import create_user
+from assay.bots import services as bots
+from assay.bots.models import Bot, BotVersion
+from assay.packs.services import upload_pack
+from assay.runs.models import ACTIVE, Run
+from assay.runs.services import plan_run
+from assay.tenancy.models import Tenant
+from assay.tenancy.services import create_tenant, in_tenant
+
+_COMPANIES = (("Acme", "acme", "localhost"), ("Globex", "globex", "globex.localhost"))
+# Named as synthetic wherever they appear: they read the task's expected actions.
+_FAITHFUL = ("Faithful (synthetic reference)", "reference:faithful")
+_CARELESS = ("Careless (synthetic reference)", "reference:careless")
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    company: str
+    host: str
+    email: str
+    password: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A run of the demo. `carried_on`: an earlier demo planned it and was interrupted."""
+
+    company: str
+    schema: str
+    title: str
+    run: Run
+    carried_on: bool
+
+    @property
+    def key(self) -> str:
+        return f"{self.schema}-{self.run.pk}"
+
+
+def companies() -> list[SignIn]:
+    """The two companies with one user each, made if they are not there. Passwords are drawn once and kept in a file."""
+    return [_company(*c) for c in _COMPANIES]
+
+
+def plan(pack: Path, *, trials: int, tasks: str | None, seed: int) -> list[Planned]:
+    """Load the pack into both companies and plan the runs, or find those that an interrupted demo left."""
+    planned = []
+    for (company, schema, _), wanted in zip(
+        _COMPANIES, (((_FAITHFUL, trials), (_CARELESS, trials)), ((_FAITHFUL, 1),)), strict=True
+    ):
+        with in_tenant(schema):
+            owner = User.objects.filter(role="owner").first()
+            version = upload_pack(pack, by=owner)
+            for (name, spec), n in wanted:
+                bot = _bot(name, spec, owner)
+                open_run = Run.objects.filter(
+                    pack_version=version, bot_version=bot, trials_per_task=n, seed=seed, status__in=ACTIVE
+                ).first()
+                run = open_run or plan_run(version, bot, trials=n, tasks=tasks, seed=seed, by=owner)
+                planned.append(Planned(company, schema, name, run, open_run is not None))
+    return planned
+
+
+def results(planned: Planned) -> tuple[Any, Path]:
+    """The table of a finished run, and the path of its report, which is written now."""
+    from assay.reports import render_report, text_table
+
+    with in_tenant(planned.schema):
+        run = Run.objects.select_related("pack_version__pack", "bot_version__bot").get(pk=planned.run.pk)
+        folder = settings.STATE_DIR / "reports"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{planned.schema}-run-{run.pk}.html"
+        path.write_text(render_report(run), encoding="utf-8")
+        return text_table(run.summary), path
+
+
+def _company(name: str, schema: str, host: str) -> SignIn:
+    email = f"owner@{schema}.example"
+    passwords = _passwords()
+    if not Tenant.objects.filter(schema_name=schema).exists():
+        create_tenant(
+            name=name, schema=schema, host=host, owner_email=email, owner_password=passwords.setdefault(schema, _draw())
+        )
+        _keep(passwords)
+    elif schema not in passwords:
+        # The database outlived the file: give the owner a new password rather than print one that does not work.
+        passwords[schema] = _draw()
+        with in_tenant(schema):
+            owner = User.objects.filter(email=email).first() or create_user(
+                email=email, password=passwords[schema], role="owner"
+            )
+            owner.set_password(passwords[schema])
+            owner.save(update_fields=["password"])
+        _keep(passwords)
+    return SignIn(name, f"http://{host}:8000", email, passwords[schema])
+
+
+def _bot(name: str, spec: str, owner: User | None) -> BotVersion:
+    bot = Bot.objects.filter(name=name).first()
+    if bot is None:
+        return bots.create_bot(
+            name, spec=spec, description="Synthetic: it reads the task's expected actions.", by=owner
+        )
+    return bots.add_version(bot, spec=spec, by=owner)
+
+
+def _file() -> Path:
+    return Path(settings.STATE_DIR) / "demo-passwords.json"
+
+
+def _passwords() -> dict[str, str]:
+    try:
+        return dict(json.loads(_file().read_text()))
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def _keep(passwords: dict[str, str]) -> None:
+    _file().parent.mkdir(parents=True, exist_ok=True)
+    with open(os.open(_file(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+        json.dump(passwords, out)
+
+
+def _draw() -> str:
+    return secrets.token_urlsafe(9)

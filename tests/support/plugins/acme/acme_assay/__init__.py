@@ -1,0 +1,151 @@
+"""A plugin as a third party would write it: one of everything, and nothing imported but assay_sdk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from assay_sdk import (
+    BotContext,
+    BotEnding,
+    BotReply,
+    ChatReply,
+    CheckerType,
+    CheckResult,
+    ConnectorType,
+    FailureReport,
+    ModelType,
+    NoOptions,
+    Outcome,
+    PackImporterType,
+    PersonaType,
+    TicketRef,
+    TicketSystemType,
+    TrialView,
+    UserLine,
+    UserScript,
+    hookimpl,
+)
+from pydantic import BaseModel, ConfigDict, Field
+
+assay_api = 1
+
+
+class ParrotOptions(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    volume: int = Field(default=1, ge=1, le=3)
+    key: str = ""
+
+
+class ParrotSession:
+    async def respond(self, message: str) -> BotReply:
+        return BotReply(text=message, ends=BotEnding.CLOSED)
+
+    async def close(self) -> None:
+        return None
+
+    def notes(self) -> Mapping[str, Any]:
+        return {}
+
+
+class Parrot:
+    synthetic = False
+
+    def __init__(self, target: str, options: ParrotOptions, key: str) -> None:
+        self.target, self.options, self.key = target, options, key
+
+    def describe(self) -> Mapping[str, Any]:
+        return {"name": "parrot", "target": self.target, "volume": self.options.volume}
+
+    async def open(self, context: BotContext) -> ParrotSession:
+        return ParrotSession()
+
+    async def aclose(self) -> None:
+        return None
+
+
+def build_parrot(target: str, options: ParrotOptions, secret: Callable[[str], str]) -> Parrot:
+    return Parrot(target, options, secret(options.key) if options.key else "")
+
+
+class Echo:
+    async def complete(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        seed: int | None = None,
+    ) -> ChatReply:
+        return ChatReply(text=str(messages[-1]["content"]), tool_calls=(), finish_reason="stop")
+
+    def describe(self) -> Mapping[str, Any]:
+        return {"name": "echo"}
+
+    async def aclose(self) -> None:
+        return None
+
+
+class Loud:
+    def manner(self, line: UserLine, script: UserScript) -> UserLine:
+        return UserLine(f"Hello there. {line.text}", line.done, line.gave_up, line.facts_given)
+
+
+class SaidSomething:
+    def check(self, trial: TrialView) -> CheckResult:
+        said = any(event["type"] == "bot" and event["text"] for event in trial.events)
+        return CheckResult(
+            "said-something", Outcome.PASS if said else Outcome.FAIL, False, 1.0 if said else 0.0
+        )
+
+
+class Notebook:
+    def __init__(self) -> None:
+        self.pages: dict[str, list[str]] = {}
+
+    def find(self, fingerprint: str) -> TicketRef | None:
+        return TicketRef(fingerprint, None) if fingerprint in self.pages else None
+
+    def create(self, failure: FailureReport) -> TicketRef:
+        self.pages[failure.fingerprint] = [failure.explanation]
+        return TicketRef(failure.fingerprint, None)
+
+    def comment(self, ticket: TicketRef, text: str) -> None:
+        self.pages[ticket.id].append(text)
+
+    def check(self) -> str:
+        return "a notebook"
+
+
+@hookimpl
+def assay_connectors() -> list[ConnectorType]:
+    return [ConnectorType("parrot", "Parrot", ParrotOptions, build_parrot, targets=("green", "grey"))]
+
+
+@hookimpl
+def assay_models() -> list[ModelType]:
+    return [ModelType("echo", "Echo", NoOptions, lambda target, options, secret: Echo())]
+
+
+@hookimpl
+def assay_personas() -> list[PersonaType]:
+    return [
+        PersonaType(
+            "greeter", "Greeter", "Says hello before each line.", NoOptions, lambda options, seed: Loud()
+        )
+    ]
+
+
+@hookimpl
+def assay_checkers() -> list[CheckerType]:
+    return [CheckerType("said-something", "Said something", NoOptions, lambda options: SaidSomething())]
+
+
+@hookimpl
+def assay_pack_importers() -> list[PackImporterType]:
+    return [PackImporterType("copy", "Copy", lambda files: "pack.yaml" in files, lambda files: dict(files))]
+
+
+@hookimpl
+def assay_ticket_systems() -> list[TicketSystemType]:
+    return [TicketSystemType("notebook", "Notebook", NoOptions, lambda options, secret: Notebook())]

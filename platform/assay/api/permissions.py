@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from assay.accounts.models import User
 from assay.accounts.roles import VIEW
+
+if TYPE_CHECKING:  # rest_framework.views reads the settings, which name this module
+    from rest_framework.views import APIView
 
 
 class RolePermission(BasePermission):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from django.urls import path
-from django.views.generic import RedirectView
+from django.urls import include, path
 
 from assay.tenancy.admin import operators_site
 
 urlpatterns = [
     path("admin/", operators_site.urls),
-    path("", RedirectView.as_view(url="/admin/")),
+    path("", include("assay.web.urls_public")),
 ]

@@ -1,0 +1,8 @@
+"""The pages of the public schema's host."""
+
+from __future__ import annotations
+
+from django.urls import path
+from django.views.generic import RedirectView
+
+urlpatterns = [path("", RedirectView.as_view(url="/admin/"))]

@@ -21,7 +21,7 @@ from assay.bots import services as bots
 from assay.bots.models import Bot
 from assay.packs import services as packs
 from assay.packs.models import Pack, PackVersion, TaskEntry
-from assay.reports.services import report_html
+from assay.reports.services import render_report
 from assay.runs import services as runs
 from assay.runs.models import Run, Trial
 
@@ -166,7 +166,7 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet[Run]):
         run = self.get_object()
         if run.summary is None:
             raise NotFound(f"The run has no report: it is {run.get_status_display().lower()}.")
-        return HttpResponse(report_html(run))
+        return HttpResponse(render_report(run))
 
 
 class TrialViewSet(viewsets.ReadOnlyModelViewSet[Trial]):

@@ -1,7 +1,5 @@
-"""Reliability reports: the same data as a page that opens without a network, and as a table in a terminal."""
+"""Reliability reports: the same data as a page that opens without a network, and as tables in a terminal.
 
-from assay.reports.data import ReportData
-from assay.reports.render import render_report
-from assay.reports.text import print_summary
-
-__all__ = ["ReportData", "print_summary", "render_report"]
+`services` reports on the platform's runs, `folder` on a folder that the command line wrote. The rest knows
+neither: `source` is what they hand over, `data` words it, `render` and `text` lay it out.
+"""

@@ -49,9 +49,8 @@ def axes(k_max: int) -> Axes:
     )
 
 
-def curve(label: str, css: str, values: Sequence[tuple[int, float, float, float]]) -> Curve:
-    """`values`: (k, value, low, high) with shares in [0, 1], ascending in k."""
-    k_max = max((k for k, *_ in values), default=1)
+def curve(label: str, css: str, values: Sequence[tuple[int, float, float, float]], k_max: int) -> Curve:
+    """`values`: (k, value, low, high) with shares in [0, 1], ascending in k; `k_max`: as for the axes."""
     place = [(_x(k, k_max), _y(v), _y(low), _y(high), k, v, low, high) for k, v, low, high in values]
     upper = " ".join(f"{x:.1f},{high:.1f}" for x, _, _, high, *_ in place)
     lower = " ".join(f"{x:.1f},{low:.1f}" for x, _, low, *_ in reversed(place))

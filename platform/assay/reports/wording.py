@@ -1,0 +1,67 @@
+"""Figures and names as people read them; the same in the page and in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+CATEGORIES = {
+    "tool_use_error": "Tool-use error",
+    "missing_state_change": "Missing state change",
+    "incorrect_state_update": "Incorrect state update",
+    "incomplete_response": "Incomplete response",
+}
+ILLUSIONS = {
+    "s1": "S1: ended cleanly",
+    "s2": "S2: and changed data",
+    "s3": "S3: and no tool showed an error",
+}
+CAUSES = {
+    "provider_outage": "A model provider or the bot's endpoint did not answer",
+    "simulator_fault": "The simulated user failed",
+    "pack_fault": "The pack is at fault",
+    "plugin_fault": "A plugin failed",
+    "internal_error": "An error in Assay",
+    "worker_lost": "A worker was lost",
+    "setup_failed": "The bot or the pack could not be set up",
+    "cancelled": "Cancelled",
+    "no_judge": "A rule about the reply needs a judge",
+}
+
+
+def percent(share: float | None) -> str:
+    """65.4 %; a dash for a share that does not exist."""
+    return "–" if share is None else f"{share * 100:.1f} %"
+
+
+def interval(estimate: Mapping[str, Any] | None) -> str:
+    """60.1 to 70.3 %"""
+    if not estimate or estimate.get("low") is None or estimate.get("high") is None:
+        return ""
+    return f"{estimate['low'] * 100:.1f} to {estimate['high'] * 100:.1f} %"
+
+
+def value(estimate: Mapping[str, Any] | None) -> str:
+    return percent(None if not estimate else estimate["value"])
+
+
+def cause(name: str) -> str:
+    return CAUSES.get(name, name.replace("_", " ").capitalize())
+
+
+def category(name: str) -> str:
+    return CATEGORIES.get(name, name.replace("_", " ").capitalize())
+
+
+def count(number: int, noun: str) -> str:
+    """1 trial, 20 trials"""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def columns(summary: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:
+    """The estimates that a table shows: (heading, family in a group, k). Of 20 trials: pass@1, pass@20, pass^5, pass^20."""
+    most = max(1, int(summary["trials_per_task"]))
+    picked = [("pass_at", 1), ("pass_at", most), ("pass_hat", min(5, most)), ("pass_hat", most)]
+    signs = {"pass_at": "@", "pass_hat": "^"}
+    # of one trial all four are the same figure
+    return [(f"pass{signs[family]}{k}", family, str(k)) for family, k in dict.fromkeys(picked) if (family, k) != ("pass_hat", 1)]

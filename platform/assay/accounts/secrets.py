@@ -30,7 +30,7 @@ def set_secret(name: str, value: str, *, by: User | None) -> Secret:
         raise SecretError("The secret is empty; give its value, or delete the secret.")
     with transaction.atomic():
         secret, _ = Secret.objects.update_or_create(
-            name=name, defaults={"ciphertext": _fernet().encrypt(value.encode()), "updated_by": by}
+            name=name, defaults={"ciphertext": seal(value), "updated_by": by}
         )
         record("secret.set", actor=by, target=secret, data={"name": name})
     return secret
@@ -58,11 +58,24 @@ def resolve_secret(reference: str) -> str:
     if secret is None:
         raise SecretError(f"There is no secret named {name!r}; store it first.")
     try:
-        return _fernet().decrypt(bytes(secret.ciphertext)).decode()
-    except InvalidToken:
+        return unseal(bytes(secret.ciphertext))
+    except SecretError:
         raise SecretError(
             f"The secret {name!r} cannot be read: the installation's secret key has changed. Store it again."
         ) from None
+
+
+def seal(value: str) -> bytes:
+    """The value encrypted for the current tenant, for rows that keep a secret of their own."""
+    return _fernet().encrypt(value.encode())
+
+
+def unseal(sealed: bytes) -> str:
+    """What `seal` was given. Raises SecretError when it was sealed for another tenant or under another key."""
+    try:
+        return _fernet().decrypt(sealed).decode()
+    except InvalidToken:
+        raise SecretError("The secret cannot be read: the installation's secret key has changed.") from None
 
 
 def _fernet() -> Fernet:

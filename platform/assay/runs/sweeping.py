@@ -11,6 +11,7 @@ import threading
 
 from django.conf import settings
 from django.db import connection, connections, transaction
+from django.utils.module_loading import import_string
 
 from assay.runs import waking
 from assay.runs.services import active_runs, revive
@@ -29,6 +30,8 @@ def sweep() -> int:
                     if _alone(schema, run.pk):
                         waking.wake(schema, run.pk, expires=waking.sweep_expiry())
                         woken += 1
+                for path in settings.ASSAY_SWEEPS:
+                    woken += import_string(path)(schema)
         except TenantError:
             continue  # dropped since the list was made
         except Exception:

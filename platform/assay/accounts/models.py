@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
-from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from assay.accounts.roles import CAPABILITIES, Role
+from assay.accounts.roles import CAPABILITIES, Role, apps_in_admin, capability_for
 
 __all__ = ["ApiToken", "AuditEvent", "Role", "Secret", "User", "UserManager"]
 
@@ -18,14 +19,13 @@ class UserManager(BaseUserManager["User"]):
         return self.get(email__iexact=username)  # people do not think of their address as case-sensitive
 
 
-class User(AbstractBaseUser, PermissionsMixin):
+class User(AbstractBaseUser):
     """A member of the tenant whose schema holds the row (or an operator, in the public schema)."""
 
     email = models.EmailField(unique=True)
     name = models.CharField(max_length=150, blank=True)
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
     is_active = models.BooleanField(default=True)
-    is_staff = models.BooleanField(default=False)  # may open the admin; what they may do there follows the role
     date_joined = models.DateTimeField(default=timezone.now)
 
     USERNAME_FIELD = "email"
@@ -42,6 +42,22 @@ class User(AbstractBaseUser, PermissionsMixin):
     def may(self, capability: str) -> bool:
         """Whether this person's role allows it (see roles.py)."""
         return self.is_active and capability in CAPABILITIES.get(self.role, frozenset())
+
+    @property
+    def is_staff(self) -> bool:
+        """Every member may open the admin; what they see and do there follows the role."""
+        return self.is_active
+
+    # Django's own superusers, groups and permission rows are not used: the role is the one answer.
+    def has_perm(self, perm: str, obj: models.Model | None = None) -> bool:
+        capability = capability_for(perm)
+        return capability is not None and self.may(capability)
+
+    def has_perms(self, perms: Iterable[str], obj: models.Model | None = None) -> bool:
+        return all(self.has_perm(p, obj) for p in perms)
+
+    def has_module_perms(self, app_label: str) -> bool:
+        return self.is_active and app_label in apps_in_admin()
 
     def get_full_name(self) -> str:
         return self.name or self.email

@@ -36,3 +36,31 @@ CAPABILITIES: dict[str, frozenset[str]] = {
     Role.REVIEWER: frozenset({VIEW, REVIEW, SEE_AUDIT}),
     Role.VIEWER: frozenset({VIEW}),
 }
+
+# What Django's admin asks for as `app.action_model`, by app or, where a model differs, by `app.model`.
+# What is not listed is refused to everybody.
+_CHANGE_MEMBERS = {"view": MANAGE_MEMBERS, "add": MANAGE_MEMBERS, "change": MANAGE_MEMBERS}
+_ADMIN: dict[str, dict[str, str]] = {
+    "packs": {"view": VIEW},
+    "packs.taskentry": {"view": VIEW, "change": EDIT_PACKS},
+    "bots": {"view": VIEW},
+    "runs": {"view": VIEW},
+    "integrations": dict.fromkeys(("view", "add", "change", "delete"), MANAGE_INTEGRATIONS),
+    "accounts.user": _CHANGE_MEMBERS,
+    "accounts.apitoken": {"view": MANAGE_MEMBERS, "change": MANAGE_MEMBERS},
+    "accounts.secret": dict.fromkeys(("view", "add", "change", "delete"), MANAGE_SECRETS),
+    "accounts.auditevent": {"view": SEE_AUDIT},
+    "admin": {"view": SEE_AUDIT},
+    "tenancy": _CHANGE_MEMBERS,
+}
+
+
+def capability_for(permission: str) -> str | None:
+    """The capability behind one of Django's permissions (`packs.change_taskentry`); None: nobody has it."""
+    app, _, codename = permission.partition(".")
+    action, _, model = codename.partition("_")
+    return _ADMIN.get(f"{app}.{model}", _ADMIN.get(app, {})).get(action)
+
+
+def apps_in_admin() -> frozenset[str]:
+    return frozenset(key.partition(".")[0] for key in _ADMIN)

@@ -14,8 +14,6 @@ from django.utils import timezone
 from assay.accounts.audit import record
 from assay.accounts.models import ApiToken, Role, User
 
-_STAFF = {Role.OWNER, Role.ADMIN, Role.AUTHOR, Role.OPERATOR}
-
 
 def create_user(
     *, email: str, password: str | None, role: str = Role.VIEWER, name: str = "", by: User | None = None
@@ -25,7 +23,7 @@ def create_user(
     Raises django.core.exceptions.ValidationError with sentences (bad or taken address, weak password, no such role).
     """
     user = User(email=User.objects.normalize_email(email.strip()), name=name.strip(), role=role)
-    user.is_staff = role in _STAFF
+    _check_may_give(by, role)
     if password is None:
         user.set_unusable_password()
     else:
@@ -39,18 +37,46 @@ def create_user(
 
 
 def change_role(user: User, role: str, *, by: User | None) -> User:
-    """Give a member another role. Raises ValidationError when the last owner would be gone."""
+    """Give a member another role. Raises ValidationError when that is not theirs to give, or the last owner would go."""
     if role not in Role.values:
         raise ValidationError(f"{role!r} is not a role; choose one of {', '.join(Role.values)}.")
     with transaction.atomic():
         user = User.objects.select_for_update().get(pk=user.pk)
-        if user.role == Role.OWNER and role != Role.OWNER:
-            owners = User.objects.select_for_update().filter(role=Role.OWNER, is_active=True)
-            if len(owners) <= 1:
-                raise ValidationError("This is the only owner; make somebody else owner first.")
+        if user.role == role:
+            return user
+        _check_may_give(by, user.role)
+        _check_may_give(by, role)
+        if user.role == Role.OWNER:
+            _check_another_owner(user)
         record("user.role_changed", actor=by, target=user, data={"from": user.role, "to": role})
-        user.role, user.is_staff = role, role in _STAFF
-        user.save(update_fields=["role", "is_staff"])
+        user.role = role
+        user.save(update_fields=["role"])
+    return user
+
+
+def set_active(user: User, active: bool, *, by: User | None) -> User:
+    """Let a member in or keep them out; their tokens stop working with them. Raises ValidationError as change_role."""
+    with transaction.atomic():
+        user = User.objects.select_for_update().get(pk=user.pk)
+        if user.is_active == active:
+            return user
+        _check_may_give(by, user.role)
+        if user.role == Role.OWNER and not active:
+            _check_another_owner(user)
+        record("user.activated" if active else "user.deactivated", actor=by, target=user, data={"email": user.email})
+        user.is_active = active
+        user.save(update_fields=["is_active"])
+    return user
+
+
+def set_password(user: User, password: str, *, by: User | None) -> User:
+    """Raises ValidationError when the password is weak. Signs the member out everywhere."""
+    validate_password(password, user)
+    _check_may_give(by, user.role)
+    with transaction.atomic():
+        user.set_password(password)
+        user.save(update_fields=["password"])
+        record("user.password_changed", actor=by, target=user, data={"email": user.email})
     return user
 
 
@@ -83,6 +109,18 @@ def user_of_token(text: str) -> User | None:
     if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token.user
+
+
+def _check_may_give(by: User | None, role: str) -> None:
+    """Only owners make, change and remove owners. `by=None` is the platform itself."""
+    if role == Role.OWNER and by is not None and by.role != Role.OWNER:
+        raise ValidationError("Only an owner can do this with an owner.")
+
+
+def _check_another_owner(user: User) -> None:
+    owners = User.objects.select_for_update().filter(role=Role.OWNER, is_active=True).exclude(pk=user.pk)
+    if not len(owners):
+        raise ValidationError("This is the only owner; make somebody else owner first.")
 
 
 def _digest(text: str) -> str:

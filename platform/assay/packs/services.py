@@ -6,6 +6,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import connection, transaction
@@ -35,8 +36,17 @@ def upload_pack(data: bytes | Path | Mapping[str, bytes], *, by: User | None = N
     return _store(checked, by=by, edited_from=None)
 
 
-def edit_task(version: PackVersion, task_id: str, yaml: str, *, by: User | None = None) -> PackVersion:
-    """Make a new pack version in which one task reads `yaml`, an item of a task file ("- id: ...").
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A checked edit that is not stored yet. `pack` is None when the text says what it said before."""
+
+    version: PackVersion
+    task_id: str
+    pack: EnginePack | None
+
+
+def draft_edit(version: PackVersion, task_id: str, yaml: str) -> Edit:
+    """Check what the pack would be if one task read `yaml`, an item of a task file ("- id: ...").
 
     The version number's last part is raised in pack.yaml. Raises PackError, whose lines count in the whole file
     (the task starts at `TaskEntry.source_line`), and TaskEntry.DoesNotExist.
@@ -47,11 +57,12 @@ def edit_task(version: PackVersion, task_id: str, yaml: str, *, by: User | None 
     start = entry.source_line - 1
     end = start + len(entry.yaml.split("\n"))
     new = yaml.replace("\r\n", "\n").strip("\n").split("\n")
+    if new == lines[start:end]:
+        return Edit(version, task_id, None)
     files[entry.source_path] = "\n".join([*lines[:start], *new, *lines[end:]]).encode()
     files["pack.yaml"] = _with_version(files["pack.yaml"], _next_version(version))
     checked = check(files).pack
-    others = {e.task_id for e in version.tasks.exclude(task_id=task_id)}
-    if set(checked.tasks) != others | {task_id}:
+    if set(checked.tasks) != set(version.tasks.values_list("task_id", flat=True)):
         raise PackError(
             [
                 Problem(
@@ -63,9 +74,17 @@ def edit_task(version: PackVersion, task_id: str, yaml: str, *, by: User | None 
                 )
             ]
         )
-    if _same_but_version(version, files):
-        return version
-    return _store(checked, by=by, edited_from=version)
+    return Edit(version, task_id, checked)
+
+
+def store_edit(edit: Edit, *, by: User | None = None) -> PackVersion:
+    """Make the edit a new pack version; an edit that changes nothing gives the version it was made from."""
+    return edit.version if edit.pack is None else _store(edit.pack, by=by, edited_from=edit.version)
+
+
+def edit_task(version: PackVersion, task_id: str, yaml: str, *, by: User | None = None) -> PackVersion:
+    """draft_edit and store_edit in one go; raises what draft_edit raises."""
+    return store_edit(draft_edit(version, task_id, yaml), by=by)
 
 
 def set_enabled(entry: TaskEntry, enabled: bool, *, by: User | None = None) -> TaskEntry:
@@ -192,8 +211,3 @@ def _with_version(manifest: bytes, number: str) -> bytes:
             [Problem("pack.yaml", 0, "Write the version on a line of its own, like 'version: 1.0.0', to edit here.")]
         )
     return changed
-
-
-def _same_but_version(version: PackVersion, files: Mapping[str, bytes]) -> bool:
-    old = read_zip(bytes(version.bundle))
-    return {k: v for k, v in old.items() if k != "pack.yaml"} == {k: v for k, v in files.items() if k != "pack.yaml"}

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from assay_sdk import AssayError
 from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 from django_tenants.utils import get_public_schema_name, schema_context, schema_exists
 
 from assay.accounts.audit import record
-from assay.accounts.models import Role
+from assay.accounts.models import Role, User
 from assay.accounts.services import create_user
 from assay.tenancy.models import Domain, Tenant
+from assay_sdk import AssayError
 
 _SCHEMA = re.compile(r"[a-z][a-z0-9_]{1,47}")
 _RESERVED = {"public", "information_schema"}
@@ -25,11 +25,13 @@ class TenantError(AssayError):
     """A tenant that cannot be made or found; the message says why and what to do."""
 
 
-def create_tenant(*, name: str, schema: str, host: str, owner_email: str, owner_password: str) -> Tenant:
+def create_tenant(
+    *, name: str, schema: str, host: str, owner_email: str, owner_password: str, by: User | None = None
+) -> Tenant:
     """Make a company: its row, schema with all tables, host name and owner, in one transaction.
 
     Raises TenantError when a name is not usable or taken, or the owner's email or password is refused; after
-    any error at all nothing is left behind. Takes about a second.
+    any error at all nothing is left behind. Takes about a second. `by` is an operator.
     """
     name, schema, host = name.strip(), schema.strip(), host.strip().lower()
     if not name:
@@ -40,18 +42,51 @@ def create_tenant(*, name: str, schema: str, host: str, owner_email: str, owner_
         with schema_context(get_public_schema_name()), transaction.atomic():
             if Tenant.objects.filter(schema_name__iexact=schema).exists() or schema_exists(schema):
                 raise TenantError(f"The schema {schema!r} exists already; choose another name.")
-            if Domain.objects.filter(domain=host).exists():
-                raise TenantError(f"The host name {host!r} belongs to another tenant; choose another.")
+            _check_free(host)
             tenant = Tenant.objects.create(name=name, schema_name=schema)
             Domain.objects.create(tenant=tenant, domain=host, is_primary=True)
             tenant.create_schema(check_if_exists=False, verbosity=0)
             with schema_context(schema):
                 owner = create_user(email=owner_email, password=owner_password, role=Role.OWNER)
                 record("tenant.created", actor=owner, data={"name": name, "schema": schema, "host": host})
-            record("tenant.created", data={"name": name, "schema": schema, "host": host})
+            record("tenant.created", actor=by, target=tenant, data={"name": name, "schema": schema, "host": host})
     except ValidationError as error:
         raise TenantError(" ".join(error.messages)) from error
     return tenant
+
+
+def rename_tenant(tenant: Tenant, name: str, *, by: User | None) -> Tenant:
+    """Another name for people; schema and host names stay. Raises TenantError when it is empty."""
+    name = name.strip()
+    if not name:
+        raise TenantError("The company needs a name.")
+    with schema_context(get_public_schema_name()), transaction.atomic():
+        tenant = Tenant.objects.select_for_update().get(pk=tenant.pk)
+        if tenant.name != name:
+            record("tenant.renamed", actor=by, target=tenant, data={"from": tenant.name, "to": name})
+            tenant.name = name
+            tenant.save(update_fields=["name"])
+    return tenant
+
+
+def add_host(tenant: Tenant, host: str, *, by: User | None) -> Domain:
+    """One more host name for a company. Raises TenantError when it is not usable or taken."""
+    host = host.strip().lower()
+    _check_host(host)
+    with schema_context(get_public_schema_name()), transaction.atomic():
+        _check_free(host)
+        domain = Domain.objects.create(tenant=tenant, domain=host, is_primary=False)
+        record("tenant.host_added", actor=by, target=tenant, data={"host": host})
+    return domain
+
+
+def create_operator(*, email: str, password: str, role: str = Role.OWNER) -> User:
+    """Somebody who runs the installation, in the public schema. Raises TenantError with sentences."""
+    try:
+        with schema_context(get_public_schema_name()):
+            return create_user(email=email, password=password, role=role)
+    except ValidationError as error:
+        raise TenantError(" ".join(error.messages)) from error
 
 
 def ensure_public(host: str = "admin.localhost") -> Tenant:
@@ -99,6 +134,11 @@ def _check_schema(schema: str) -> None:
             f"{schema!r} cannot be a schema name: use 2 to 48 lower-case letters, digits and underscores, "
             "starting with a letter, and neither 'public' nor 'pg_...'."
         )
+
+
+def _check_free(host: str) -> None:
+    if Domain.objects.filter(domain=host).exists():
+        raise TenantError(f"The host name {host!r} belongs to another tenant; choose another.")
 
 
 def _check_host(host: str) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
-import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from assay.tenancy.management.passwords import new_password
 from assay.tenancy.services import TenantError, create_tenant, ensure_public
 
 
@@ -24,12 +23,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["owner_password_stdin"]:
-            password = sys.stdin.readline().rstrip("\n")
-        else:
-            password = getpass.getpass("Password of the owner: ")
-            if getpass.getpass("Again: ") != password:
-                raise CommandError("The two passwords differ; nothing was made.")
+        password = new_password("owner", from_stdin=options["owner_password_stdin"])
         try:
             ensure_public()
             tenant = create_tenant(

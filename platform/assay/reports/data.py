@@ -59,7 +59,7 @@ def report_data(source: ReportSource) -> ReportData:
         finished_at=source.finished_at,
         synthetic=source.synthetic,
         unfinished=source.unfinished,
-        figures=_figures(summary, most),
+        figures=main_figures(summary),
         headline=headline(summary),
         gate=_gate(source.gate_answer),
         axes=charts.axes(most),
@@ -98,8 +98,9 @@ def headline(summary: Mapping[str, Any]) -> str:
     return text
 
 
-def _figures(summary: Mapping[str, Any], most: int) -> list[dict[str, str]]:
-    overall = summary["overall"]
+def main_figures(summary: Mapping[str, Any]) -> list[dict[str, str]]:
+    """pass@1, pass@n and pass^n of a run with n trials a task, worded."""
+    overall, most = summary["overall"], max(1, int(summary["trials_per_task"]))
 
     def figure(name: str, css: str, estimate: Mapping[str, Any] | None, says: str) -> dict[str, str]:
         between = interval(estimate)

@@ -1,8 +1,32 @@
-"""A tenant's pages."""
+"""The pages of a tenant's site."""
 
 from __future__ import annotations
 
+from django.contrib.auth.views import LogoutView
 from django.urls import path
-from django.views.generic import RedirectView
 
-urlpatterns = [path("", RedirectView.as_view(url="/admin/"))]
+from assay.web.views import bots, home, packs, runs, signing_in, tokens, trials
+
+urlpatterns = [
+    path("sign-in/", signing_in.SignIn.as_view(), name="sign-in"),
+    path("sign-out/", LogoutView.as_view(), name="sign-out"),
+    path("", home.home, name="home"),
+    path("packs/", packs.pack_list, name="packs"),
+    path("packs/upload/", packs.upload, name="pack-upload"),
+    path("packs/versions/<int:pk>/", packs.version, name="pack-version"),
+    path("packs/versions/<int:pk>/download/", packs.download, name="pack-download"),
+    path("tasks/<int:pk>/", packs.task, name="task"),
+    path("tasks/<int:pk>/switch/", packs.switch, name="task-switch"),
+    path("bots/", bots.bot_list, name="bots"),
+    path("bots/<int:pk>/", bots.bot, name="bot"),
+    path("runs/", runs.run_list, name="runs"),
+    path("runs/new/", runs.new, name="run-new"),
+    path("runs/<int:pk>/", runs.run, name="run"),
+    path("runs/<int:pk>/progress/", runs.progress, name="run-progress"),
+    path("runs/<int:pk>/move/", runs.move, name="run-move"),
+    path("runs/<int:pk>/report/", runs.report, name="run-report"),
+    path("runs/<int:pk>/tasks/<str:task_id>/", runs.task_trials, name="run-task"),
+    path("trials/<int:pk>/", trials.trial, name="trial"),
+    path("tokens/", tokens.token_list, name="tokens"),
+    path("tokens/<int:pk>/revoke/", tokens.revoke, name="token-revoke"),
+]

@@ -1,8 +1,13 @@
-"""The pages of the public schema's host."""
+"""The operators' pages: they work in the admin, so every other way leads there."""
 
 from __future__ import annotations
 
 from django.urls import path
 from django.views.generic import RedirectView
 
-urlpatterns = [path("", RedirectView.as_view(url="/admin/"))]
+from assay.web.views.signing_in import SignIn
+
+urlpatterns = [
+    path("", RedirectView.as_view(url="/admin/"), name="home"),
+    path("sign-in/", SignIn.as_view(next_page="/admin/"), name="sign-in"),
+]

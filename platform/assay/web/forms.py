@@ -1,0 +1,136 @@
+"""Forms: they read what a person typed. Whether it makes sense is for the services to say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import ValidationError
+
+from assay.bots.models import BotVersion
+from assay.packs.models import PackVersion
+from assay.plugins.manager import get_manager
+
+LARGEST_UPLOAD = 55 * 1024 * 1024  # a pack is at most 50 MB; the rest of the bounds are the loader's
+
+
+class SignInForm(AuthenticationForm):
+    error_messages = {
+        "invalid_login": "This e-mail address and password do not belong together here.",
+        "inactive": "This account is switched off.",
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].label = "E-mail address"
+
+
+class PackUploadForm(forms.Form):
+    file = forms.FileField(
+        label="Pack (zip)",
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
+        error_messages={"required": "Choose a zip of the pack's folder."},
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > LARGEST_UPLOAD:
+            raise ValidationError(f"The file has {file.size:,} bytes; the most is {LARGEST_UPLOAD:,}.")
+        return file
+
+
+class TaskForm(forms.Form):
+    yaml = forms.CharField(
+        label="Task", strip=False, widget=forms.Textarea(attrs={"rows": 30, "spellcheck": "false", "class": "code"})
+    )
+
+
+class BotVersionForm(forms.Form):
+    spec = forms.CharField(
+        label="Bot", max_length=200, help_text="CONNECTOR:TARGET, for example litellm:openai/my-model"
+    )
+    options = forms.JSONField(
+        label="Options",
+        required=False,
+        initial=dict,
+        help_text="A JSON object. Secrets only by reference: secret:NAME",
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "code"}),
+    )
+
+    def clean_options(self) -> dict[str, Any]:
+        options = self.cleaned_data["options"]
+        if options in (None, ""):
+            return {}
+        if not isinstance(options, dict):
+            raise ValidationError('Options are a JSON object, such as {"base_url": "https://..."}.')
+        return options
+
+
+class BotForm(BotVersionForm):
+    name = forms.CharField(max_length=100)
+    description = forms.CharField(required=False, max_length=2000)
+
+    field_order = ["name", "spec", "options", "description"]
+
+
+class RunForm(forms.Form):
+    """What a run is planned from. An empty gate means there is none."""
+
+    pack_version = forms.ModelChoiceField(
+        PackVersion.objects.select_related("pack").defer("bundle").order_by("-id"), label="Pack version"
+    )
+    bot_version = forms.ModelChoiceField(
+        BotVersion.objects.select_related("bot").order_by("bot__name", "-number"), label="Bot version"
+    )
+    trials = forms.IntegerField(label="Trials of each task", initial=20, min_value=1)
+    tasks = forms.CharField(
+        required=False, max_length=200, help_text="A pattern such as RET-RMA-*; empty: every enabled task"
+    )
+    persona = forms.ChoiceField(required=False, help_text="How the simulated customer talks")
+    seed = forms.IntegerField(required=False, min_value=0, help_text="Empty: drawn at random")
+    gate_metric = forms.ChoiceField(
+        label="Gate", required=False, choices=[("", "None"), ("pass_hat", "pass^k"), ("pass_at", "pass@k")]
+    )
+    gate_k = forms.IntegerField(label="k", required=False, min_value=1, initial=5)
+    gate_at_least = forms.FloatField(label="at least", required=False, initial=0.9, min_value=0, max_value=1)
+    gate_in_every_group = forms.BooleanField(label="in every group of tasks", required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        personas = get_manager().personas()
+        field: Any = self.fields["persona"]
+        field.choices = [("", "As the task says"), *((name, kind.title) for name, kind in personas.items())]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if data.get("gate_metric"):
+            for name in ("gate_k", "gate_at_least"):
+                if data.get(name) is None and name not in self.errors:
+                    self.add_error(name, "A gate needs this.")
+        return data
+
+    def plan(self) -> dict[str, Any]:
+        """The arguments of plan_run."""
+        data = self.cleaned_data
+        gate = None
+        if data["gate_metric"]:
+            gate = {
+                "metric": data["gate_metric"],
+                "k": data["gate_k"],
+                "at_least": data["gate_at_least"],
+                "in_every_group": data["gate_in_every_group"],
+            }
+        return {
+            "pack_version": data["pack_version"],
+            "bot_version": data["bot_version"],
+            "trials": data["trials"],
+            "tasks": data["tasks"].strip() or None,
+            "persona": data["persona"],
+            "seed": data["seed"],
+            "gate": gate,
+        }
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=100, help_text="What it is for")

@@ -1,0 +1,1 @@
+"""Pages, by noun. A view reads rows, calls one service and picks a template; it decides nothing."""

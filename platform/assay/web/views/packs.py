@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from assay.accounts import roles
+from assay.engine.packs import PackError
+from assay.packs import services
+from assay.packs.models import Pack, PackVersion, TaskEntry
+from assay.web.access import member, needs
+from assay.web.forms import PackUploadForm, TaskForm
+from assay.web.pages import with_source
+
+
+@needs(roles.VIEW)
+@require_safe
+def pack_list(request: HttpRequest) -> HttpResponse:
+    packs = Pack.objects.prefetch_related("versions__pack")
+    return render(request, "web/packs/list.html", {"packs": packs, "form": PackUploadForm()})
+
+
+@needs(roles.EDIT_PACKS)
+@require_POST
+def upload(request: HttpRequest) -> HttpResponse:
+    """A pack that cannot be loaded is answered with every problem, its file and its line; nothing was stored then."""
+    form = PackUploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return render(request, "web/packs/refused.html", {"form": form}, status=422)
+    file = form.cleaned_data["file"]
+    try:
+        version = services.upload_pack(file.read(), by=member(request))
+    except PackError as error:
+        return render(
+            request,
+            "web/packs/refused.html",
+            {"form": PackUploadForm(), "name": file.name, "problems": error.problems},
+            status=422,
+        )
+    messages.success(request, f"{version} is ready: {version.task_count} tasks, {version.tool_count} tools.")
+    return redirect("pack-version", version.pk)
+
+
+@needs(roles.VIEW)
+@require_safe
+def version(request: HttpRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(PackVersion.objects.select_related("pack").defer("bundle"), pk=pk)
+    tasks = found.tasks.order_by("task_id")
+    words = request.GET.get("q", "").strip()
+    if words:
+        tasks = tasks.filter(
+            Q(task_id__icontains=words) | Q(title__icontains=words) | Q(trap__icontains=words) | Q(clauses__icontains=words)
+        )
+    group = request.GET.get("group", "")
+    if group:
+        tasks = tasks.filter(group=group)
+    groups = found.tasks.order_by("group").values_list("group", flat=True).distinct()
+    page = Paginator(tasks, 100).get_page(request.GET.get("page"))
+    return render(
+        request,
+        "web/packs/version.html",
+        {"version": found, "page": page, "groups": groups, "group": group, "words": words},
+    )
+
+
+@needs(roles.VIEW)
+@require_safe
+def download(request: HttpRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(PackVersion, pk=pk)
+    name = f"{found.pack.name}-{found.version}.zip"
+    return HttpResponse(
+        bytes(found.bundle),
+        content_type="application/zip",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+@needs(roles.VIEW, to_post=roles.EDIT_PACKS)
+def task(request: HttpRequest, pk: int) -> HttpResponse:
+    """Read a task; edit it as a new version of the pack."""
+    entry = get_object_or_404(TaskEntry.objects.select_related("pack_version__pack"), pk=pk)
+    form = TaskForm(request.POST or None, initial={"yaml": entry.yaml})
+    problems: list[object] = []
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = services.edit_task(entry.pack_version, entry.task_id, form.cleaned_data["yaml"], by=member(request))
+        except PackError as error:
+            problems = with_source(error.problems, entry, form.cleaned_data["yaml"])
+        else:
+            if made == entry.pack_version:
+                messages.info(request, "Nothing was changed, so there is no new version.")
+            else:
+                messages.success(request, f"{entry.task_id} is changed in the new version {made}.")
+            return redirect("task", made.tasks.get(task_id=entry.task_id).pk)
+    return render(
+        request,
+        "web/packs/task.html",
+        {"entry": entry, "form": form, "problems": problems},
+        status=422 if problems else 200,
+    )
+
+
+@needs(roles.EDIT_PACKS)
+@require_POST
+def switch(request: HttpRequest, pk: int) -> HttpResponse:
+    entry = get_object_or_404(TaskEntry, pk=pk)
+    entry = services.set_enabled(entry, request.POST.get("enabled") == "1", by=member(request))
+    return render(request, "web/packs/_task_row.html", {"task": entry, "may_edit": True})

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from assay_sdk import AssayError
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from assay.accounts import roles
+from assay.reports.data import headline, main_figures
+from assay.reports.services import render_report, report_source
+from assay.runs import services
+from assay.runs.models import Run, Trial
+from assay.web.access import member, needs
+from assay.web.forms import RunForm
+from assay.web.pages import failure_rows, run_rows, task_rows
+
+# The report is one page with its own style inside, and nothing else.
+_REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'self'"
+_MOVES = {"pause": services.pause_run, "resume": services.resume_run, "cancel": services.cancel_run}
+_RUNS = Run.objects.select_related("pack_version__pack", "bot_version__bot").defer("pack_version__bundle")
+
+
+@needs(roles.VIEW)
+@require_safe
+def run_list(request: HttpRequest) -> HttpResponse:
+    page = Paginator(_RUNS.all(), 50).get_page(request.GET.get("page"))
+    return render(request, "web/runs/list.html", {"page": page, "runs": run_rows(page.object_list)})
+
+
+@needs(roles.RUN)
+def new(request: HttpRequest) -> HttpResponse:
+    chosen = {k: v for k, v in request.GET.items() if k in ("pack_version", "bot_version")}
+    form = RunForm(request.POST or None, initial=chosen)
+    if request.method == "POST" and form.is_valid():
+        try:
+            run = services.plan_run(by=member(request), **form.plan())
+        except AssayError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("run", run.pk)
+    return render(request, "web/runs/new.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@needs(roles.VIEW)
+@require_safe
+def run(request: HttpRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(_RUNS, pk=pk)
+    summary = report_source(found).summary
+    return render(
+        request,
+        "web/runs/run.html",
+        {
+            "run": found,
+            "progress": services.progress(found),
+            "summary": summary if summary["trials"] else None,
+            "figures": main_figures(summary),
+            "headline": headline(summary),
+            "tasks": task_rows(found),
+            "failures": failure_rows(found, summary),
+        },
+    )
+
+
+@needs(roles.VIEW)
+@require_safe
+def progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """The part of the run page that changes, for htmx to ask for again and again."""
+    found = get_object_or_404(_RUNS, pk=pk)
+    now = services.progress(found)
+    response = render(request, "web/runs/_progress.html", {"run": found, "progress": now})
+    if now.status not in ("planned", "running") and request.GET.get("seen") != now.status:
+        response.headers["HX-Refresh"] = "true"  # it has just ended: the rest of the page is out of date
+    return response
+
+
+@needs(roles.RUN)
+@require_POST
+def move(request: HttpRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(Run, pk=pk)
+    action = _MOVES.get(request.POST.get("action", ""))
+    if action is None:
+        raise Http404("There is no such action.")
+    try:
+        action(found, by=member(request))
+    except AssayError as error:
+        messages.error(request, str(error))
+    return redirect("run", pk)
+
+
+@needs(roles.VIEW)
+@require_safe
+def report(request: HttpRequest, pk: int) -> HttpResponse:
+    """The report as one page; with ?download=1 as a file."""
+    found = get_object_or_404(_RUNS, pk=pk)
+    response = HttpResponse(render_report(found))
+    response.headers["Content-Security-Policy"] = _REPORT_POLICY
+    if request.GET.get("download"):
+        response.headers["Content-Disposition"] = f'attachment; filename="run-{found.pk}-report.html"'
+    return response
+
+
+@needs(roles.VIEW)
+@require_safe
+def task_trials(request: HttpRequest, pk: int, task_id: str) -> HttpResponse:
+    """All trials of one task in a run."""
+    found = get_object_or_404(_RUNS, pk=pk)
+    trials = Trial.objects.filter(run=found, task_id=task_id).order_by("index")
+    if not trials:
+        raise Http404("The run has no such task.")
+    return render(request, "web/runs/task.html", {"run": found, "task_id": task_id, "trials": trials})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay_sdk import AssayError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from assay.engine.packs import PackError
+from assay_sdk import AssayError
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:

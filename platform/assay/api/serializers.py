@@ -63,7 +63,9 @@ class TaskSerializer(serializers.ModelSerializer[TaskEntry]):
 
 
 class TaskEditSerializer(serializers.Serializer[object]):
-    yaml = serializers.CharField(help_text="The task as an item of a task file: '- id: ...'", trim_whitespace=False)
+    yaml = serializers.CharField(
+        help_text="The task as an item of a task file: '- id: ...'", trim_whitespace=False
+    )
 
 
 class BotVersionSerializer(serializers.ModelSerializer[BotVersion]):
@@ -86,7 +88,9 @@ class BotSerializer(serializers.ModelSerializer[Bot]):
 
 class NewBotVersionSerializer(serializers.Serializer[object]):
     spec = serializers.CharField(max_length=200, help_text="CONNECTOR:TARGET, e.g. litellm:openai/my-model")
-    options = serializers.DictField(required=False, default=dict, help_text="Secrets by reference: 'secret:NAME'")
+    options = serializers.DictField(
+        required=False, default=dict, help_text="Secrets by reference: 'secret:NAME'"
+    )
 
 
 class NewBotSerializer(NewBotVersionSerializer):
@@ -117,8 +121,12 @@ class NewRunSerializer(serializers.Serializer[object]):
     pack_version = serializers.PrimaryKeyRelatedField(queryset=PackVersion.objects.all())
     bot_version = serializers.PrimaryKeyRelatedField(queryset=BotVersion.objects.all())
     trials = serializers.IntegerField(default=20, min_value=1)
-    tasks = serializers.CharField(required=False, allow_null=True, default=None, help_text="A pattern: RET-RMA-*")
-    seed = serializers.RegexField(r"^\d{1,19}$", required=False, allow_null=True, default=None, help_text=SEED)
+    tasks = serializers.CharField(
+        required=False, allow_null=True, default=None, help_text="A pattern: RET-RMA-*"
+    )
+    seed = serializers.RegexField(
+        r"^\d{1,19}$", required=False, allow_null=True, default=None, help_text=SEED
+    )
     persona = serializers.CharField(required=False, default="", allow_blank=True)
     gate = serializers.DictField(required=False, allow_null=True, default=None)
 

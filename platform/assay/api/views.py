@@ -44,7 +44,9 @@ class PackViewSet(viewsets.ReadOnlyModelViewSet[Pack]):
         form.is_valid(raise_exception=True)
         file = form.validated_data["file"]
         if file.size > MOST_UPLOAD:
-            return Response({"detail": f"The file has {file.size} bytes; the most is {MOST_UPLOAD}."}, status=422)
+            return Response(
+                {"detail": f"The file has {file.size} bytes; the most is {MOST_UPLOAD}."}, status=422
+            )
         version = packs.upload_pack(file.read(), by=request.user)
         return Response(s.PackVersionSerializer(version).data, status=201)
 
@@ -110,7 +112,9 @@ class BotViewSet(viewsets.ReadOnlyModelViewSet[Bot]):
 
 
 class RunViewSet(viewsets.ReadOnlyModelViewSet[Run]):
-    queryset = Run.objects.select_related("pack_version__pack", "bot_version__bot").defer("pack_version__bundle")
+    queryset = Run.objects.select_related("pack_version__pack", "bot_version__bot").defer(
+        "pack_version__bundle"
+    )
     serializer_class = s.RunSerializer
     capability = roles.RUN
 

@@ -8,7 +8,17 @@ from typing import Any
 
 from assay.reports import charts
 from assay.reports.source import ReportSource
-from assay.reports.wording import CATEGORIES, ILLUSIONS, category, cause, columns, count, interval, percent, value
+from assay.reports.wording import (
+    CATEGORIES,
+    ILLUSIONS,
+    category,
+    cause,
+    columns,
+    count,
+    interval,
+    percent,
+    value,
+)
 
 _MOST_FAILURES = 60  # shown; a bot that fails everywhere makes hundreds
 _CELL = 10  # width of one trial in a strip
@@ -144,7 +154,9 @@ def _curves(summary: Mapping[str, Any], most: int) -> list[charts.Curve]:
     def points(family: str) -> list[tuple[int, float, float, float]]:
         estimates = summary["overall"][family]
         return [
-            (k, e["value"], e["low"], e["high"]) for k in range(1, most + 1) if (e := estimates.get(str(k))) is not None
+            (k, e["value"], e["low"], e["high"])
+            for k in range(1, most + 1)
+            if (e := estimates.get(str(k))) is not None
         ]
 
     drawn = [("pass@k", "can", points("pass_at")), ("pass^k", "every", points("pass_hat"))]

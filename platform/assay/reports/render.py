@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from django.template import Engine
 
 # templates/ stands beside platform/ in the repository, and inside the package in a wheel
-_PLACES = (Path(__file__).resolve().parents[3] / "templates", Path(__file__).resolve().parents[1] / "templates")
+_PLACES = (
+    Path(__file__).resolve().parents[3] / "templates",
+    Path(__file__).resolve().parents[1] / "templates",
+)
 
 
 def render_source(source: ReportSource) -> str:

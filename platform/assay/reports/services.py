@@ -42,7 +42,9 @@ def report_source(run: Run, *, urls: Mapping[str, str] | None = None) -> ReportS
         gate_answer=run.gate_answer if finished else None,
         urls=urls or {},
         finished_at=f"{run.finished_at:%Y-%m-%d %H:%M} UTC" if run.finished_at else "",
-        unfinished="" if finished else f"{done} of {run.trial_count} trials are over; the figures will change.",
+        unfinished=""
+        if finished
+        else f"{done} of {run.trial_count} trials are over; the figures will change.",
     )
 
 

@@ -9,7 +9,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.reports.wording import CATEGORIES, ILLUSIONS, category, cause, columns, count, interval, percent, value
+from assay.reports.wording import (
+    CATEGORIES,
+    ILLUSIONS,
+    category,
+    cause,
+    columns,
+    count,
+    interval,
+    percent,
+    value,
+)
 
 _MOST_FAILURES = 10
 
@@ -34,7 +44,9 @@ def text_table(summary: Mapping[str, Any]) -> RenderableType:
 
 def failures_table(summary: Mapping[str, Any]) -> RenderableType:
     """The most frequent distinct failures."""
-    table = Table(title="Most frequent failures", title_justify="left", show_lines=False, pad_edge=False, box=None)
+    table = Table(
+        title="Most frequent failures", title_justify="left", show_lines=False, pad_edge=False, box=None
+    )
     table.add_column("Trials", justify="right", no_wrap=True)
     table.add_column("Task", no_wrap=True)
     table.add_column("What went wrong", overflow="fold")
@@ -63,7 +75,10 @@ def _groups(summary: Mapping[str, Any]) -> Table:
             cells.append(Text.assemble(value(estimate), "\n", (_short(interval(estimate)), "dim")))
         tasks = count(group["tasks"], "task")
         table.add_row(
-            Text.assemble(name, "\n", (tasks, "dim")), f"{group['passed']}/{group['valid']}", *cells, style=style
+            Text.assemble(name, "\n", (tasks, "dim")),
+            f"{group['passed']}/{group['valid']}",
+            *cells,
+            style=style,
         )
     return table
 
@@ -83,7 +98,9 @@ def _shares(summary: Mapping[str, Any]) -> Table:
 
 
 def _share(table: Table, name: str, share: Mapping[str, Any]) -> None:
-    table.add_row(name, str(share["count"]), percent(share["share"]), Text(_short(interval(share)), style="dim"))
+    table.add_row(
+        name, str(share["count"]), percent(share["share"]), Text(_short(interval(share)), style="dim")
+    )
 
 
 def _short(text: str) -> str:

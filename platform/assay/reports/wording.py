@@ -64,4 +64,8 @@ def columns(summary: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:
     picked = [("pass_at", 1), ("pass_at", most), ("pass_hat", min(5, most)), ("pass_hat", most)]
     signs = {"pass_at": "@", "pass_hat": "^"}
     # of one trial all four are the same figure
-    return [(f"pass{signs[family]}{k}", family, str(k)) for family, k in dict.fromkeys(picked) if (family, k) != ("pass_hat", 1)]
+    return [
+        (f"pass{signs[family]}{k}", family, str(k))
+        for family, k in dict.fromkeys(picked)
+        if (family, k) != ("pass_hat", 1)
+    ]

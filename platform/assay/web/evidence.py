@@ -15,7 +15,9 @@ def conversation(evidence: Evidence) -> list[dict[str, Any]]:
     shown = []
     for event in evidence.events:
         if event["type"] == "tool":
-            answer = event["result"] if event["ok"] else {"error": event["error"], "message": event["message"]}
+            answer = (
+                event["result"] if event["ok"] else {"error": event["error"], "message": event["message"]}
+            )
             arguments = event["arguments"]
             text = _json(answer)
             shown.append(

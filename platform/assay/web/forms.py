@@ -42,16 +42,16 @@ class PackUploadForm(forms.Form):
 
 class TaskForm(forms.Form):
     yaml = forms.CharField(
-        label="Task", strip=False, widget=forms.Textarea(attrs={"rows": 30, "spellcheck": "false", "class": "code"})
+        label="Task",
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 30, "spellcheck": "false", "class": "code"}),
     )
 
 
-class BotVersionForm(forms.Form):
-    spec = forms.CharField(
-        label="Bot", max_length=200, help_text="CONNECTOR:TARGET, for example litellm:openai/my-model"
-    )
+class OptionsForm(forms.Form):
+    """Options of something that a plugin brings: a JSON object."""
+
     options = forms.JSONField(
-        label="Options",
         required=False,
         initial=dict,
         help_text="A JSON object. Secrets only by reference: secret:NAME",
@@ -65,6 +65,14 @@ class BotVersionForm(forms.Form):
         if not isinstance(options, dict):
             raise ValidationError('Options are a JSON object, such as {"base_url": "https://..."}.')
         return options
+
+
+class BotVersionForm(OptionsForm):
+    spec = forms.CharField(
+        label="Bot", max_length=200, help_text="CONNECTOR:TARGET, for example litellm:openai/my-model"
+    )
+
+    field_order = ["spec", "options"]
 
 
 class BotForm(BotVersionForm):
@@ -134,3 +142,31 @@ class RunForm(forms.Form):
 
 class TokenForm(forms.Form):
     name = forms.CharField(max_length=100, help_text="What it is for")
+
+
+class SecretForm(forms.Form):
+    name = forms.CharField(max_length=64, help_text="Used as secret:NAME")
+    value = forms.CharField(
+        strip=False, max_length=10_000, widget=forms.PasswordInput(attrs={"autocomplete": "new-password"})
+    )
+
+
+class WebhookForm(forms.Form):
+    url = forms.CharField(label="URL", max_length=2000, widget=forms.URLInput)
+    description = forms.CharField(required=False, max_length=200)
+
+
+class TicketOptionsForm(OptionsForm):
+    """The options of a ticket system that is connected already."""
+
+
+class TicketConnectionForm(OptionsForm):
+    name = forms.CharField(max_length=100)
+    system = forms.ChoiceField(label="Ticket system")
+
+    field_order = ["name", "system", "options"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["system"]
+        field.choices = [(name, kind.title) for name, kind in get_manager().ticket_systems().items()]

@@ -47,6 +47,25 @@ def connector_rows() -> list[dict[str, Any]]:
     ]
 
 
+def ticket_system_rows() -> list[dict[str, Any]]:
+    """The ticket systems that plugins bring, each with the options it takes."""
+    return [
+        {
+            "name": kind.name,
+            "title": kind.title,
+            "options": [
+                {
+                    "name": field.alias or name,
+                    "required": field.is_required(),
+                    "says": field.description or "",
+                }
+                for name, field in kind.options.model_fields.items()
+            ],
+        }
+        for kind in get_manager().ticket_systems().values()
+    ]
+
+
 @dataclass(slots=True)
 class TaskRow:
     """A task of a run with its trials, in order: (trial's id, number from 1, status)."""
@@ -86,7 +105,9 @@ def failure_rows(run: Run, summary: Mapping[str, Any], most: int = 30) -> list[d
         .distinct("fingerprint")
         .values_list("fingerprint", "pk")
     )
-    return [{**f, "category": category(f["category"]), "trial": shown.get(f["fingerprint"])} for f in failures]
+    return [
+        {**f, "category": category(f["category"]), "trial": shown.get(f["fingerprint"])} for f in failures
+    ]
 
 
 def with_source(problems: Sequence[Problem], entry: TaskEntry, text: str) -> list[Any]:
@@ -94,7 +115,11 @@ def with_source(problems: Sequence[Problem], entry: TaskEntry, text: str) -> lis
     lines = len(text.strip("\n").split("\n"))
     first = entry.source_line
     return [
-        {**asdict(p), "here": p.line - first + 1 if p.path == entry.source_path and first <= p.line < first + lines else None}
+        {
+            **asdict(p),
+            "here": p.line - first + 1
+            if p.path == entry.source_path and first <= p.line < first + lines
+            else None,
+        }
         for p in problems
     ]
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from assay.web.views import bots, home, packs, runs, signing_in, tokens, trials
+from assay.web.views import bots, home, integrations, packs, runs, secrets, signing_in, tokens, trials
 
 urlpatterns = [
     path("sign-in/", signing_in.SignIn.as_view(), name="sign-in"),
@@ -27,6 +27,14 @@ urlpatterns = [
     path("runs/<int:pk>/report/", runs.report, name="run-report"),
     path("runs/<int:pk>/tasks/<str:task_id>/", runs.task_trials, name="run-task"),
     path("trials/<int:pk>/", trials.trial, name="trial"),
+    path("integrations/", integrations.overview, name="integrations"),
+    path("integrations/webhooks/", integrations.add_webhook, name="webhook-add"),
+    path("integrations/webhooks/<int:pk>/", integrations.webhook, name="webhook"),
+    path("integrations/deliveries/<int:pk>/again/", integrations.again, name="delivery-again"),
+    path("integrations/tickets/", integrations.connect, name="tickets-connect"),
+    path("integrations/tickets/<int:pk>/", integrations.connection, name="tickets"),
+    path("secrets/", secrets.secret_list, name="secrets"),
+    path("secrets/<int:pk>/delete/", secrets.delete, name="secret-delete"),
     path("tokens/", tokens.token_list, name="tokens"),
     path("tokens/<int:pk>/revoke/", tokens.revoke, name="token-revoke"),
 ]

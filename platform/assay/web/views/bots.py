@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from assay_sdk import AssayError
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -12,6 +11,7 @@ from assay.runs.models import Run
 from assay.web.access import member, needs
 from assay.web.forms import BotForm, BotVersionForm
 from assay.web.pages import connector_rows, run_rows
+from assay_sdk import AssayError
 
 
 @needs(roles.VIEW, to_post=roles.EDIT_BOTS)

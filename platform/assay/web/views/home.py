@@ -14,7 +14,9 @@ from assay.web.pages import run_rows
 @needs(roles.VIEW)
 def home(request: HttpRequest) -> HttpResponse:
     """What there is, and what to do next."""
-    runs = Run.objects.select_related("pack_version__pack", "bot_version__bot").defer("pack_version__bundle")[:8]
+    runs = Run.objects.select_related("pack_version__pack", "bot_version__bot").defer("pack_version__bundle")[
+        :8
+    ]
     return render(
         request,
         "web/home.html",

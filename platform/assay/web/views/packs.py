@@ -52,7 +52,10 @@ def version(request: HttpRequest, pk: int) -> HttpResponse:
     words = request.GET.get("q", "").strip()
     if words:
         tasks = tasks.filter(
-            Q(task_id__icontains=words) | Q(title__icontains=words) | Q(trap__icontains=words) | Q(clauses__icontains=words)
+            Q(task_id__icontains=words)
+            | Q(title__icontains=words)
+            | Q(trap__icontains=words)
+            | Q(clauses__icontains=words)
         )
     group = request.GET.get("group", "")
     if group:
@@ -86,7 +89,9 @@ def task(request: HttpRequest, pk: int) -> HttpResponse:
     problems: list[object] = []
     if request.method == "POST" and form.is_valid():
         try:
-            made = services.edit_task(entry.pack_version, entry.task_id, form.cleaned_data["yaml"], by=member(request))
+            made = services.edit_task(
+                entry.pack_version, entry.task_id, form.cleaned_data["yaml"], by=member(request)
+            )
         except PackError as error:
             problems = with_source(error.problems, entry, form.cleaned_data["yaml"])
         else:

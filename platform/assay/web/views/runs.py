@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from assay_sdk import AssayError
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,9 +14,12 @@ from assay.runs.models import Run, Trial
 from assay.web.access import member, needs
 from assay.web.forms import RunForm
 from assay.web.pages import failure_rows, run_rows, task_rows
+from assay_sdk import AssayError
 
 # The report is one page with its own style inside, and nothing else.
-_REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'self'"
+_REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'self'"
+)
 _MOVES = {"pause": services.pause_run, "resume": services.resume_run, "cancel": services.cancel_run}
 _RUNS = Run.objects.select_related("pack_version__pack", "bot_version__bot").defer("pack_version__bundle")
 

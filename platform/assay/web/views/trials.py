@@ -24,7 +24,11 @@ def trial(request: HttpRequest, pk: int) -> HttpResponse:
     )
     evidence = Evidence.objects.filter(trial=found).first()
     entry = TaskEntry.objects.filter(pack_version=found.run.pack_version_id, task_id=found.task_id).first()
-    siblings = list(Trial.objects.filter(run=found.run_id, task_id=found.task_id).order_by("index").only("index", "status"))
+    siblings = list(
+        Trial.objects.filter(run=found.run_id, task_id=found.task_id)
+        .order_by("index")
+        .only("index", "status")
+    )
     return render(
         request,
         "web/trials/trial.html",

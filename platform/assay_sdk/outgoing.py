@@ -15,17 +15,20 @@ import ipaddress
 import os
 import socket
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
+import httpcore
 import httpx
 
 from assay_sdk.faults import AssayError
 
 ALLOW = "ASSAY_ALLOW_PRIVATE_TARGETS"
 LARGEST_RESPONSE = 1_000_000  # bytes; what comes after is not read
+_MOST_ADDRESSES = 4  # of one host that are tried
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -75,65 +78,153 @@ def request(
     timeout: float = 20.0,
     auth: tuple[str, str] | None = None,
 ) -> Response:
-    """Send one request and read its answer, both within `timeout` seconds together.
+    """Send one request and read its answer, all of it within `timeout` seconds.
 
-    Raises TargetRefused, and httpx.HTTPError when the other end does not answer properly. Whatever the status
-    code is, it is returned.
+    The answer is asked for, and taken, as it is: a compressed one stays compressed, since a small one could unpack
+    to any size. Raises TargetRefused, and httpx.HTTPError when the other end does not answer properly. Whatever the
+    status code is, it is returned.
     """
     check_url(url)
-    deadline = monotonic() + timeout
+    sent = {**(headers or {}), "accept-encoding": "identity"}
     with (
         httpx.Client(
-            transport=_Checked(), trust_env=False, follow_redirects=False, timeout=timeout
+            transport=_Transport(monotonic() + timeout),
+            trust_env=False,
+            follow_redirects=False,
+            timeout=timeout,
         ) as client,
-        client.stream(method, url, headers=headers, params=params, content=content, auth=auth) as answer,
+        client.stream(method, url, headers=sent, params=params, content=content, auth=auth) as answer,
     ):
         body = bytearray()
-        for chunk in answer.iter_bytes(65_536):
+        for chunk in answer.iter_raw(65_536):
             body += chunk
             if len(body) >= LARGEST_RESPONSE:
                 break
-            # httpx bounds each wait, not their sum: an answer that drips would never end.
-            if monotonic() > deadline:
-                raise httpx.ReadTimeout(f"the answer took longer than {timeout:g} s")
         return Response(answer.status_code, dict(answer.headers), bytes(body[:LARGEST_RESPONSE]))
 
 
-class _Checked(httpx.HTTPTransport):
-    """Connects to an address of the host that was checked, under the host's own name (TLS and Host header)."""
+class _Transport(httpx.BaseTransport):
+    """httpx's own transport, but for how it connects (httpx gives no way to choose that)."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            verify=ssl.create_default_context(),
-            limits=httpx.Limits(max_connections=1, max_keepalive_connections=0),
-            retries=0,
+    def __init__(self, deadline: float) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=ssl.create_default_context(),
+            max_connections=1,
+            max_keepalive_connections=0,
+            network_backend=_Backend(deadline),
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        host = request.url.host
-        port = request.url.port or (443 if request.url.scheme == "https" else 80)
-        failed: httpx.ConnectError | httpx.ConnectTimeout | None = None
-        for address in resolve(host, port)[:4]:
-            target = httpx.Request(
-                request.method,
-                request.url.copy_with(host=str(address)),
-                headers=request.headers,  # its Host header was set from the name
-                stream=request.stream,
-                extensions={**request.extensions, "sni_hostname": host},
+        with _as_httpx():
+            answer = self._pool.handle_request(
+                httpcore.Request(
+                    request.method,
+                    httpcore.URL(
+                        scheme=request.url.raw_scheme,
+                        host=request.url.raw_host,
+                        port=request.url.port,
+                        target=request.url.raw_path,
+                    ),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
             )
+        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer))
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _as_httpx():
+            yield from self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+class _Backend(httpcore.NetworkBackend):
+    """Connects to an address of the host that was checked. TLS and the Host header keep the host's own name."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._inner = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        addresses = resolve(host, port)[:_MOST_ADDRESSES]
+        failed: Exception | None = None
+        for n, address in enumerate(addresses):
+            share = _left(self._deadline, httpcore.ConnectTimeout) / (len(addresses) - n)
             try:
-                return super().handle_request(target)
-            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                stream = self._inner.connect_tcp(str(address), port, share, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failed = error  # nothing was sent, so the next address may be tried
-        raise failed or httpx.ConnectError(f"{host} has no address")
+            else:
+                return _Stream(stream, self._deadline)
+        raise failed or httpcore.ConnectError(f"the host {host} has no address")
+
+
+class _Stream(httpcore.NetworkStream):
+    """Holds every wait to one common deadline. httpx bounds each wait by itself, so what drips would never end."""
+
+    def __init__(self, inner: httpcore.NetworkStream, deadline: float) -> None:
+        self._inner, self._deadline = inner, deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._inner.read(max_bytes, _left(self._deadline, httpcore.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        for start in range(0, len(buffer), 16_384):
+            left = _left(self._deadline, httpcore.WriteTimeout)
+            self._inner.write(buffer[start : start + 16_384], left)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        left = _left(self._deadline, httpcore.ConnectTimeout)
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, left), self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+def _left(deadline: float, late: type[Exception]) -> float:
+    left = deadline - monotonic()
+    if left <= 0:
+        raise late("the time for the whole request is over")
+    return left
+
+
+@contextmanager
+def _as_httpx() -> Iterator[None]:
+    """httpcore's errors as httpx's, which have the same names."""
+    try:
+        yield
+    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
+        raise getattr(httpx, type(error).__name__)(str(error)) from error
 
 
 def resolve(host: str, port: int) -> Sequence[_Address]:
-    """The host's addresses, all of which a request may go to. Raises TargetRefused, httpx.ConnectError."""
+    """The host's addresses, all of which a request may go to. Raises TargetRefused, httpcore.ConnectError."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise httpx.ConnectError(f"the host {host} cannot be found: {error}") from error
+        raise httpcore.ConnectError(f"the host {host} cannot be found: {error}") from error
     addresses = list(
         dict.fromkeys(ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found)
     )
@@ -148,9 +239,8 @@ def _check(address: _Address, host: str) -> None:
         return
     if all(_allowed(a) for a in (inner or (address,))):
         return
-    raise TargetRefused(
-        f"{host} is at {address}, which is not a public address. The operator can allow it with {ALLOW}."
-    )
+    # The address itself is not told: to somebody outside it would be a look into the company's own names.
+    raise TargetRefused(f"{host} does not lead to a public address. The operator can allow it with {ALLOW}.")
 
 
 def _embedded(address: _Address) -> tuple[_Address, ...]:

@@ -18,7 +18,9 @@ def attempt(delivery_id: int) -> bool:
     try:
         outcome = _make(claimed.delivery)
     except SoftTimeLimitExceeded:
-        outcome = Attempt(False, "It took too long and was broken off; what was done until then is remembered.")
+        outcome = Attempt(
+            False, "It took too long and was broken off; what was done until then is remembered."
+        )
     deliveries.write(claimed, outcome, once=claimed.delivery.event.type == TEST)
     return True
 

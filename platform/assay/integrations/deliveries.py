@@ -70,7 +70,12 @@ def queue(event: Event, place: WebhookEndpoint | TicketConnection) -> Delivery:
 def queue_again(delivery: Delivery) -> None:
     """Start the whole series of attempts again; the identifier stays. In the caller's transaction, row locked."""
     now = timezone.now()
-    delivery.status, delivery.reason, delivery.tries, delivery.finished_at = DeliveryStatus.PENDING, "", 0, None
+    delivery.status, delivery.reason, delivery.tries, delivery.finished_at = (
+        DeliveryStatus.PENDING,
+        "",
+        0,
+        None,
+    )
     delivery.next_at, delivery.queued_until = now, now + _MESSAGE
     delivery.save(update_fields=["status", "reason", "tries", "finished_at", "next_at", "queued_until"])
     _ask_on_commit(delivery.pk)
@@ -78,9 +83,8 @@ def queue_again(delivery: Delivery) -> None:
 
 def give_up(place: WebhookEndpoint | TicketConnection, reason: str) -> int:
     """End what is pending for a place that was switched off. It can be sent again by hand."""
-    return (
-        Delivery.objects.filter(_of(place), status=DeliveryStatus.PENDING)
-        .update(status=DeliveryStatus.GIVEN_UP, reason=reason[:500], finished_at=timezone.now())
+    return Delivery.objects.filter(_of(place), status=DeliveryStatus.PENDING).update(
+        status=DeliveryStatus.GIVEN_UP, reason=reason[:500], finished_at=timezone.now()
     )
 
 
@@ -168,7 +172,7 @@ def ask(schema: str, delivery_id: int) -> None:
 
     try:
         deliver.apply_async(args=[schema, delivery_id], expires=_MESSAGE.total_seconds(), retry=False)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (whatever a broker's client raises, the row is kept and the sweep goes on)
         log.warning("the broker took no message for delivery %s of %s: %s", delivery_id, schema, error)
 
 
@@ -181,7 +185,7 @@ def _decide(delivery: Delivery, attempt: Attempt, now: datetime, *, once: bool) 
         delivery.status, delivery.finished_at = DeliveryStatus.GIVEN_UP, now
         return
     # Spread a little, so that what failed together does not come back together.
-    wait = WAITS[max(0, delivery.tries - 1)] * random.uniform(1.0, 1.1)
+    wait = WAITS[max(0, delivery.tries - 1)] * random.uniform(1.0, 1.1)  # noqa: S311 (it hides nothing)
     if attempt.retry_after is not None:
         wait = max(wait, min(attempt.retry_after, float(WAITS[-1])))
     delivery.next_at = now + timedelta(seconds=wait)

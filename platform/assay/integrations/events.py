@@ -72,7 +72,9 @@ def write(kind: str, body: dict[str, Any], *, run: Run | None = None) -> Event:
 def write_test() -> Event:
     """An event that says nothing but that it is a test."""
     data = {"message": "A test from Assay. Nothing has happened."}
-    return write(TEST, {"type": TEST, "timestamp": timezone.now().isoformat(timespec="milliseconds"), "data": data})
+    return write(
+        TEST, {"type": TEST, "timestamp": timezone.now().isoformat(timespec="milliseconds"), "data": data}
+    )
 
 
 def _places() -> list[Place]:

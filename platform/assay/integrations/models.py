@@ -98,7 +98,9 @@ class Delivery(models.Model):
     reason = models.CharField(max_length=500, blank=True)  # why it is pending or given up; for people
     tries = models.PositiveSmallIntegerField(default=0)  # since it was queued, or queued again by hand
     next_at = models.DateTimeField()
-    queued_until = models.DateTimeField(null=True, blank=True)  # a message for a worker is under way until then
+    queued_until = models.DateTimeField(
+        null=True, blank=True
+    )  # a message for a worker is under way until then
     lease_token = models.UUIDField(null=True, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

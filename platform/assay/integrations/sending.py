@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 import httpx
-from assay_sdk import AssayError, OptionsError, TicketRef, TicketSystemError, outgoing
-from assay_sdk.ticketing import EventProblem, report_failures
 from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 from standardwebhooks import Webhook
@@ -20,6 +18,8 @@ from assay.accounts import secrets
 from assay.integrations.deliveries import Attempt
 from assay.integrations.models import Event, TicketConnection, ToldFailure, WebhookEndpoint
 from assay.plugins.tickets import build_ticket_system
+from assay_sdk import AssayError, OptionsError, TicketRef, TicketSystemError, outgoing
+from assay_sdk.ticketing import EventProblem, report_failures
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,8 @@ def tell(event: Event, connection: TicketConnection) -> Attempt:
     except Exception as error:  # a plugin may raise anything; that ends this attempt and nothing else
         log.exception("the ticket system %r broke", connection.system)
         return Attempt(
-            False, f"The plugin of the ticket system {connection.system!r} broke: {type(error).__name__}: {error}"
+            False,
+            f"The plugin of the ticket system {connection.system!r} broke: {type(error).__name__}: {error}",
         )
     return Attempt(True, str(reported))
 
@@ -77,7 +78,8 @@ def signed_headers(event: Event, endpoint: WebhookEndpoint, now: datetime) -> di
         "webhook-id": event.uid,
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": " ".join(
-            Webhook(key).sign(msg_id=event.uid, timestamp=now.astimezone(UTC), data=event.body) for key in keys
+            Webhook(key).sign(msg_id=event.uid, timestamp=now.astimezone(UTC), data=event.body)
+            for key in keys
         ),
     }
 
@@ -90,7 +92,10 @@ def _judge(answer: outgoing.Response) -> Attempt:
         return Attempt(False, "The endpoint answered 410 Gone.", status, text, gone=True)
     if 300 <= status < 400:
         return Attempt(
-            False, f"The endpoint answered {status}; redirects are not followed, so give the final URL.", status, text
+            False,
+            f"The endpoint answered {status}; redirects are not followed, so give the final URL.",
+            status,
+            text,
         )
     return Attempt(
         False, f"The endpoint answered {status}.", status, text, retry_after=_retry_after(answer.headers)

@@ -11,7 +11,6 @@ from datetime import timedelta
 from typing import Any
 
 import httpx
-from assay_sdk import AssayError, TicketSystemError, outgoing
 from django.db import transaction
 from django.utils import timezone
 
@@ -21,8 +20,9 @@ from assay.accounts.models import User
 from assay.integrations import deliveries, events
 from assay.integrations.errors import IntegrationError
 from assay.integrations.events import queue_run_finished
-from assay.integrations.models import Delivery, DeliveryStatus, TicketConnection, WebhookEndpoint
+from assay.integrations.models import Delivery, TicketConnection, WebhookEndpoint
 from assay.plugins.tickets import build_ticket_system
+from assay_sdk import AssayError, TicketSystemError, outgoing
 
 __all__ = [
     "IntegrationError",
@@ -74,7 +74,9 @@ def create_endpoint(
             sealed_secret=secrets.seal(secret),
             created_by=by,
         )
-        record("webhook_endpoint.created", actor=by, target=endpoint, data={"host": _host(url), "events": types})
+        record(
+            "webhook_endpoint.created", actor=by, target=endpoint, data={"host": _host(url), "events": types}
+        )
     return endpoint, secret
 
 
@@ -180,7 +182,9 @@ def create_connection(
     options = _options(system, options)
     with transaction.atomic():
         if TicketConnection.objects.count() >= MOST_PLACES:
-            raise IntegrationError(f"There are {MOST_PLACES} connections, which is the most; delete one first.")
+            raise IntegrationError(
+                f"There are {MOST_PLACES} connections, which is the most; delete one first."
+            )
         if TicketConnection.objects.filter(name=name).exists():
             raise IntegrationError(f"There is a connection named {name!r} already; choose another name.")
         made = TicketConnection.objects.create(name=name, system=system, options=options, created_by=by)

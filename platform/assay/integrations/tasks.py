@@ -10,7 +10,9 @@ from assay.tenancy.services import TenantError, in_tenant
 SECONDS = 300  # for one attempt; a run with many failures opens many tickets
 
 
-@shared_task(name="integrations.deliver", ignore_result=True, soft_time_limit=SECONDS, time_limit=SECONDS + 30)
+@shared_task(
+    name="integrations.deliver", ignore_result=True, soft_time_limit=SECONDS, time_limit=SECONDS + 30
+)
 def deliver(schema: str, delivery_id: int) -> None:
     """Make one attempt at a delivery, if it is due and nobody else is at it."""
     try:

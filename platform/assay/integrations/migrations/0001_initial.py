@@ -7,143 +7,277 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('runs', '0001_initial'),
+        ("runs", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.CharField(max_length=40, unique=True)),
-                ('type', models.CharField(max_length=40)),
-                ('body', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("uid", models.CharField(max_length=40, unique=True)),
+                ("type", models.CharField(max_length=40)),
+                ("body", models.TextField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="events",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='TicketConnection',
+            name="TicketConnection",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100, unique=True)),
-                ('system', models.CharField(max_length=64)),
-                ('options', models.JSONField(default=dict)),
-                ('enabled', models.BooleanField(default=True)),
-                ('enabled_since', models.DateTimeField(default=django.utils.timezone.now)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100, unique=True)),
+                ("system", models.CharField(max_length=64)),
+                ("options", models.JSONField(default=dict)),
+                ("enabled", models.BooleanField(default=True)),
+                ("enabled_since", models.DateTimeField(default=django.utils.timezone.now)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='ToldFailure',
+            name="ToldFailure",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('ticket_id', models.CharField(max_length=100)),
-                ('ticket_url', models.CharField(blank=True, max_length=2000)),
-                ('created', models.BooleanField()),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('connection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='told', to='integrations.ticketconnection')),
-                ('event', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integrations.event')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("fingerprint", models.CharField(max_length=64)),
+                ("ticket_id", models.CharField(max_length=100)),
+                ("ticket_url", models.CharField(blank=True, max_length=2000)),
+                ("created", models.BooleanField()),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "connection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="told",
+                        to="integrations.ticketconnection",
+                    ),
+                ),
+                (
+                    "event",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="integrations.event"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='WebhookEndpoint',
+            name="WebhookEndpoint",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('url', models.CharField(max_length=2000)),
-                ('description', models.CharField(blank=True, max_length=200)),
-                ('events', models.JSONField()),
-                ('enabled', models.BooleanField(default=True)),
-                ('enabled_since', models.DateTimeField(default=django.utils.timezone.now)),
-                ('disabled_reason', models.CharField(blank=True, max_length=500)),
-                ('sealed_secret', models.BinaryField()),
-                ('sealed_previous_secret', models.BinaryField(null=True)),
-                ('previous_secret_until', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("url", models.CharField(max_length=2000)),
+                ("description", models.CharField(blank=True, max_length=200)),
+                ("events", models.JSONField()),
+                ("enabled", models.BooleanField(default=True)),
+                ("enabled_since", models.DateTimeField(default=django.utils.timezone.now)),
+                ("disabled_reason", models.CharField(blank=True, max_length=500)),
+                ("sealed_secret", models.BinaryField()),
+                ("sealed_previous_secret", models.BinaryField(null=True)),
+                ("previous_secret_until", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Delivery',
+            name="Delivery",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('status', models.CharField(choices=[('pending', 'Pending'), ('accepted', 'Accepted'), ('given_up', 'Given up')], default='pending', max_length=8)),
-                ('reason', models.CharField(blank=True, max_length=500)),
-                ('tries', models.PositiveSmallIntegerField(default=0)),
-                ('next_at', models.DateTimeField()),
-                ('queued_until', models.DateTimeField(blank=True, null=True)),
-                ('lease_token', models.UUIDField(blank=True, null=True)),
-                ('lease_expires_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('event', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='integrations.event')),
-                ('connection', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='integrations.ticketconnection')),
-                ('endpoint', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='integrations.webhookendpoint')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("pending", "Pending"), ("accepted", "Accepted"), ("given_up", "Given up")],
+                        default="pending",
+                        max_length=8,
+                    ),
+                ),
+                ("reason", models.CharField(blank=True, max_length=500)),
+                ("tries", models.PositiveSmallIntegerField(default=0)),
+                ("next_at", models.DateTimeField()),
+                ("queued_until", models.DateTimeField(blank=True, null=True)),
+                ("lease_token", models.UUIDField(blank=True, null=True)),
+                ("lease_expires_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "event",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="deliveries",
+                        to="integrations.event",
+                    ),
+                ),
+                (
+                    "connection",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="deliveries",
+                        to="integrations.ticketconnection",
+                    ),
+                ),
+                (
+                    "endpoint",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="deliveries",
+                        to="integrations.webhookendpoint",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'deliveries',
-                'ordering': ['-id'],
+                "verbose_name_plural": "deliveries",
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='DeliveryAttempt',
+            name="DeliveryAttempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('at', models.DateTimeField()),
-                ('seconds', models.FloatField()),
-                ('accepted', models.BooleanField()),
-                ('status_code', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('message', models.CharField(max_length=500)),
-                ('answer', models.TextField(blank=True)),
-                ('delivery', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attempts', to='integrations.delivery')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("at", models.DateTimeField()),
+                ("seconds", models.FloatField()),
+                ("accepted", models.BooleanField()),
+                ("status_code", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("message", models.CharField(max_length=500)),
+                ("answer", models.TextField(blank=True)),
+                (
+                    "delivery",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="attempts",
+                        to="integrations.delivery",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['delivery', 'number'],
-                'constraints': [models.UniqueConstraint(fields=('delivery', 'number'), name='integrations_attempt_once')],
+                "ordering": ["delivery", "number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("delivery", "number"), name="integrations_attempt_once")
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='event',
-            constraint=models.UniqueConstraint(condition=models.Q(('run__isnull', False)), fields=('type', 'run'), name='integrations_event_once'),
+            model_name="event",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("run__isnull", False)),
+                fields=("type", "run"),
+                name="integrations_event_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='toldfailure',
-            constraint=models.UniqueConstraint(fields=('connection', 'fingerprint', 'event'), name='integrations_told_once'),
+            model_name="toldfailure",
+            constraint=models.UniqueConstraint(
+                fields=("connection", "fingerprint", "event"), name="integrations_told_once"
+            ),
         ),
         migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['next_at'], name='integrations_delivery_due'),
+            model_name="delivery",
+            index=models.Index(
+                condition=models.Q(("status", "pending")),
+                fields=["next_at"],
+                name="integrations_delivery_due",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('connection__isnull', True), ('endpoint__isnull', False)), models.Q(('connection__isnull', False), ('endpoint__isnull', True)), _connector='OR'), name='integrations_delivery_one_place'),
+            model_name="delivery",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("connection__isnull", True), ("endpoint__isnull", False)),
+                    models.Q(("connection__isnull", False), ("endpoint__isnull", True)),
+                    _connector="OR",
+                ),
+                name="integrations_delivery_one_place",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.UniqueConstraint(condition=models.Q(('endpoint__isnull', False)), fields=('event', 'endpoint'), name='integrations_delivery_endpoint_once'),
+            model_name="delivery",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("endpoint__isnull", False)),
+                fields=("event", "endpoint"),
+                name="integrations_delivery_endpoint_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.UniqueConstraint(condition=models.Q(('connection__isnull', False)), fields=('event', 'connection'), name='integrations_delivery_connection_once'),
+            model_name="delivery",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("connection__isnull", False)),
+                fields=("event", "connection"),
+                name="integrations_delivery_connection_once",
+            ),
         ),
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 
-from assay_sdk import OptionsError
 from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -14,6 +13,7 @@ from django.db import connection, transaction
 
 from assay.accounts.audit import record
 from assay.accounts.models import Secret, User
+from assay_sdk import OptionsError
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 

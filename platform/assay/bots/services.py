@@ -56,6 +56,18 @@ def connect(version: BotVersion) -> Connector:
     return build_connector(version.spec, version.options, secret=resolve_secret)
 
 
+def describe(version: BotVersion) -> dict[str, Any]:
+    """What goes into a run's manifest: {"spec", "synthetic", and what the connector says of itself, without secrets}.
+
+    Raises OptionsError, and PluginFault when the plugin breaks.
+    """
+    connector = connect(version)
+    try:
+        return {"spec": version.spec, "synthetic": version.synthetic, **dict(connector.describe())}
+    finally:
+        asyncio.run(connector.aclose())
+
+
 def _check(spec: str, options: Mapping[str, Any]) -> bool:
     """Build the connector once, as a worker will, so that what is wrong shows now. True: it is synthetic."""
     connector = build_connector(spec, options, secret=resolve_secret)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,8 +129,8 @@ def _passwords() -> dict[str, str]:
 
 def _keep(passwords: dict[str, str]) -> None:
     _file().parent.mkdir(parents=True, exist_ok=True)
-    with open(os.open(_file(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
-        json.dump(passwords, out)
+    _file().touch(mode=0o600)
+    _file().write_text(json.dumps(passwords))
 
 
 def _draw() -> str:

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _PLATFORM = Path(__file__).resolve().parents[2]
@@ -67,10 +67,8 @@ class Worker:
 
     def kill(self) -> None:
         """End it and its pool at once, without asking."""
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self._process.wait(10)
 
 

@@ -8,21 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.utils.translation import gettext_lazy as _
 
-try:
-    from assay.config import environment
-except ImportError:
-    import types
-
-    _state = Path(__file__).resolve().parents[3] / ".assay"
-    environment = types.SimpleNamespace(  # type: ignore[assignment]
-        state_dir=lambda: _state,
-        secret_key=lambda: "local-fallback-key-until-environment-lands-0123456789",
-        database_url=lambda: os.environ.get(
-            "ASSAY_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/assay_platform"
-        ),
-        broker_url=lambda: os.environ.get("ASSAY_BROKER_URL", "redis://127.0.0.1:6379/7"),
-        CELERY_TRANSPORT_OPTIONS={},
-    )
+from assay.config import environment
 
 ROOT = Path(__file__).resolve().parents[3]  # the folder that holds manage.py
 STATE_DIR = environment.state_dir()
@@ -69,17 +55,6 @@ TENANT_APPS = [
     "assay.reports",
     "assay.integrations",
 ]
-
-
-def _present(app: str) -> bool:
-    """Whether a part is a Django app (some are plain Python)."""
-    if not app.startswith("assay."):
-        return True
-    return (Path(__file__).resolve().parents[1] / app.removeprefix("assay.") / "apps.py").exists()
-
-
-SHARED_APPS = [a for a in SHARED_APPS if _present(a)]
-TENANT_APPS = [a for a in TENANT_APPS if _present(a)]
 INSTALLED_APPS = [*SHARED_APPS, *(a for a in TENANT_APPS if a not in SHARED_APPS)]
 
 TENANT_MODEL = "tenancy.Tenant"
@@ -262,6 +237,7 @@ ASSAY_WAKES = 4  # wake messages for a new run; more worker processes than this 
 ASSAY_MAX_WORKER_LOSSES = 5  # a trial that outlives so many workers is void: it may be what kills them
 ASSAY_RETRY_SECONDS = 1.0  # before a void trial's second attempt; doubled each time
 ASSAY_RUN_FINISHED = ["assay.integrations.services.queue_run_finished"]  # called as f(run) after the commit
+ASSAY_SWEEPS = ["assay.integrations.sweeping.sweep_deliveries"]  # called as f(schema) in each tenant at every sweep
 ASSAY_SWEEPS = ["assay.integrations.sweeping.sweep_deliveries"]  # called as f(schema), in the schema, at each sweep
 # In links that are sent elsewhere; behind https a proxy answers at the usual port.
 ASSAY_SITE_PORT = os.environ.get("ASSAY_SITE_PORT", "" if HTTPS else "8000")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,12 +17,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connections
-from django.utils import timezone
-from django_tenants.utils import schema_context
 
-from assay.engine.trial import Lab, TrialRecord, run_trial, seed_for
-from assay.runs import laboratory, queue, workers
-from assay.runs.models import Run, RunStatus
+from assay.engine.trial import Lab, TrialRecord, run_trial
+from assay.runs import laboratory, results, workers
+from assay.runs.holding import Holding
+from assay.runs.models import Run
 from assay.runs.queue import Claim, Result
 from assay_sdk import AssayError, PlatformFault
 
@@ -31,14 +29,14 @@ log = logging.getLogger(__name__)
 
 _FLUSH_AT = 32  # results
 _FLUSH_AFTER = 0.3  # seconds
-_GRACE = 120.0  # beyond the conversation's own limit, before a trial is given up as stuck
+_GRACE = 120.0  # seconds beyond the conversation's own limit, before a trial is given up as stuck
 
 TryTask = Callable[[Lab, str, int, int, int], Awaitable[TrialRecord]]
 
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """What one slice of work did. `more`: there is more to claim, or will be soon."""
+    """What one slice of work did. `more`: there may be more to claim."""
 
     written: int
     more: bool
@@ -49,214 +47,140 @@ class Executor:
 
     def __init__(self, run: Run, *, schema: str, try_task: TryTask = run_trial) -> None:
         self._run = run
-        self._schema = schema
         self._try = try_task
-        self._me = workers.name()
+        self._holding = Holding(run, schema)
         self._watch = workers.Watch()
-        self._lease = float(settings.ASSAY_LEASE_SECONDS)
-        self._held: dict[int, Claim] = {}  # claimed and not yet written; shared with the renewing thread
-        self._lost: set[int] = set()  # taken over by another worker; dropped as soon as seen
-        self._written = 0
-        self._versions: dict[str, Any] = {}
 
     def drain(self) -> Drained:
         """Claim and try trials until nothing is left, the slice is over, or the worker is asked to stop."""
-        first = self._claim(self._run.trials_at_once)
+        first = self._holding.claim(self._run.trials_at_once)
         if not first:
             return Drained(0, more=False)
-        self._mark_started()
+        self._holding.mark_started()
         try:
             lab = laboratory.build(self._run)
         except (AssayError, ValueError, TypeError) as error:
             # The bot, persona or pack cannot be set up: the platform's or the configuration's fault, never the bot's.
-            log.error("run %s cannot be set up: %s", self._run.pk, error)
+            log.exception("run %s cannot be set up", self._run.pk)
             cause = error.cause if isinstance(error, PlatformFault) else "setup_failed"
-            self._write([self._void(c, cause, str(error)) for c in first])
-            return Drained(self._written, more=True)
-        self._versions = laboratory.versions(self._run, lab)
-        done = threading.Event()
-        renewing = threading.Thread(target=self._renew_until, args=(done,), name="leases", daemon=True)
-        renewing.start()
-        database = ThreadPoolExecutor(1, thread_name_prefix="results")
-        try:
-            more = asyncio.run(self._work(lab, first, database))
-        finally:
-            done.set()
-            database.submit(connections.close_all).result(timeout=30)
-            database.shutdown()
-            renewing.join(timeout=30)
-        return Drained(self._written, more)
-
-    async def _work(self, lab: Lab, first: list[Claim], database: ThreadPoolExecutor) -> bool:
-        loop = asyncio.get_running_loop()
-
-        def in_database(work: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
-            return loop.run_in_executor(database, self._inside, work, *args)
-
-        end = time.monotonic() + settings.ASSAY_SLICE_SECONDS
-        at_once = self._run.trials_at_once
-        running: dict[asyncio.Task[Result], Claim] = {}
-        finished: list[Result] = []
-        oldest = 0.0
-        flush: asyncio.Future[Any] | None = None
-        empty = False  # the last claim found nothing
-        more = True
-
-        def start(claims: Iterable[Claim]) -> None:
-            for c in claims:
-                running[asyncio.create_task(self._one(lab, c))] = c
-
-        start(first)
-        try:
-            while True:
-                stopping = self._watch.should_stop()
-                if stopping:
-                    break
-                over = time.monotonic() >= end
-                room = at_once - len(running)
-                if not over and not empty and room >= max(1, at_once // 4):
-                    claims = await in_database(self._claim, room)
-                    empty = not claims
-                    start(claims)
-                if not running:
-                    break
-                done, _ = await asyncio.wait(running, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    if not finished:
-                        oldest = time.monotonic()
-                    finished.append(task.result())
-                    del running[task]
-                for task, held in list(running.items()):
-                    if held.trial in self._lost:
-                        task.cancel()
-                        del running[task]
-                if flush is not None and flush.done():
-                    written, flush = flush, None
-                    written.result()  # raises what the write raised
-                due = len(finished) >= _FLUSH_AT or (finished and time.monotonic() - oldest >= _FLUSH_AFTER)
-                if due and flush is None:
-                    flush = in_database(self._write, finished)
-                    finished = []
-            more = not empty
-        finally:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
-            if flush is not None:
-                await flush
-            if finished:
-                await in_database(self._write, finished)
-            if running:
-                await in_database(queue.release, list(running.values()))
-                for held in running.values():
-                    self._held.pop(held.trial, None)
+            self._holding.write([results.void(self._run, c, cause, str(error)) for c in first])
+            return Drained(self._holding.written, more=True)
+        with self._holding.renewing(lab.limits.seconds + 2 * _GRACE):
+            database = ThreadPoolExecutor(1, thread_name_prefix="results")
             try:
-                await asyncio.wait_for(lab.connector.aclose(), timeout=30)
-            except Exception:
-                log.warning("the connector of run %s did not close in order", self._run.pk, exc_info=True)
-        return more
+                slice_ = _Slice(self._run, lab, self._holding, database, self._watch, self._try)
+                more = asyncio.run(slice_.work(first))
+            finally:
+                database.submit(connections.close_all).result(timeout=30)
+                database.shutdown()
+        return Drained(self._holding.written, more)
 
-    async def _one(self, lab: Lab, claim: Claim) -> Result:
+
+class _Slice:
+    """The asyncio side: which trials are in progress, and which results wait to be written."""
+
+    def __init__(
+        self, run: Run, lab: Lab, holding: Holding, database: ThreadPoolExecutor, watch: workers.Watch, try_task: TryTask
+    ) -> None:
+        self._run = run
+        self._lab = lab
+        self._holding = holding
+        self._database = database
+        self._watch = watch
+        self._try = try_task
+        self._versions = laboratory.versions(run, lab)
+        self._running: dict[asyncio.Task[Result], Claim] = {}
+        self._finished: list[Result] = []
+        self._oldest = 0.0  # when the first of `_finished` was put there
+        self._writing: asyncio.Future[Any] | None = None
+        self._empty = False  # the last claim found nothing
+
+    async def work(self, first: list[Claim]) -> bool:
+        """Whether there may be more to claim afterwards."""
+        end = time.monotonic() + settings.ASSAY_SLICE_SECONDS
+        self._start(first)
+        try:
+            while not self._watch.should_stop():
+                if time.monotonic() < end:
+                    await self._claim_more()
+                if not self._running:
+                    break
+                await self._collect()
+                self._drop_lost()
+                self._write_if_due()
+        finally:
+            await self._end()
+        return not self._empty
+
+    def _start(self, claims: Iterable[Claim]) -> None:
+        for claim in claims:
+            self._running[asyncio.create_task(self._one(claim))] = claim
+
+    async def _claim_more(self) -> None:
+        at_once = self._run.trials_at_once
+        room = at_once - len(self._running)
+        if not self._empty and room >= max(1, at_once // 4):
+            claims = await self._in_database(self._holding.claim, room)
+            self._empty = not claims
+            self._start(claims)
+
+    async def _collect(self) -> None:
+        done, _ = await asyncio.wait(self._running, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            if not self._finished:
+                self._oldest = time.monotonic()
+            self._finished.append(task.result())
+            del self._running[task]
+
+    def _drop_lost(self) -> None:
+        if self._holding.lost:
+            for task, claim in list(self._running.items()):
+                if claim in self._holding.lost:
+                    task.cancel()
+                    del self._running[task]
+
+    def _write_if_due(self) -> None:
+        if self._writing is not None and self._writing.done():
+            written, self._writing = self._writing, None
+            written.result()  # raises what the write raised
+        late = self._finished and time.monotonic() - self._oldest >= _FLUSH_AFTER
+        if self._writing is None and (late or len(self._finished) >= _FLUSH_AT):
+            self._writing = self._in_database(self._holding.write, self._finished)
+            self._finished = []
+
+    async def _end(self) -> None:
+        """Stop what is in progress, write what is finished, put the rest back, close the way to the bot."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        try:
+            if self._writing is not None:
+                await self._writing
+            if self._finished:
+                await self._in_database(self._holding.write, self._finished)
+            if self._running:
+                await self._in_database(self._holding.release, list(self._running.values()))
+        finally:
+            await self._close_connector()
+
+    async def _close_connector(self) -> None:
+        try:
+            await asyncio.wait_for(self._lab.connector.aclose(), timeout=30)
+        except Exception:
+            log.warning("the connector of run %s did not close in order", self._run.pk, exc_info=True)
+
+    async def _one(self, claim: Claim) -> Result:
+        lab = self._lab
         try:
             async with asyncio.timeout(lab.limits.seconds + _GRACE):
                 record = await self._try(lab, claim.task_id, claim.index, self._run.seed, claim.attempt)
+            return results.from_record(self._run, claim, record, self._versions)
         except TimeoutError:
-            return self._void(claim, "internal_error", "The trial did not end within its limit and was given up.")
-        except Exception as error:  # run_trial promises not to raise; whatever it is, it is not the bot's fault
+            late = "The trial did not end within its limit and was given up."
+            return results.void(self._run, claim, "internal_error", late)
+        except Exception as error:
             log.exception("trial %s of run %s", claim.trial, self._run.pk)
-            return self._void(claim, "internal_error", f"{type(error).__name__}: {error}")
-        return self._result(claim, record)
+            return results.void(self._run, claim, "internal_error", f"{type(error).__name__}: {error}")
 
-    def _result(self, claim: Claim, record: TrialRecord) -> Result:
-        outcome = record.outcome()
-        void = record.status == "void"
-        transcript = record.transcript
-        return Result(
-            claim=claim,
-            status=record.status,
-            columns={
-                "termination": transcript.get("termination", ""),
-                "category": outcome.category or "",
-                "s1": outcome.s1,
-                "s2": outcome.s2,
-                "s3": outcome.s3,
-                "fingerprint": outcome.fingerprint or "",
-                "explanation": outcome.explanation or "",
-                "turns": transcript.get("turns", 0),
-                "tool_calls": transcript.get("tool_calls", 0),
-                "seconds": record.seconds,
-                "started_at": record.started_at,
-            },
-            evidence={
-                "transcript": transcript,
-                "changes": record.changes,
-                "verdict": record.verdict,
-                "notes": record.notes,
-                "versions": self._versions,
-            },
-            void_cause=(record.void_cause or "internal_error") if void else "",
-            detail=str(transcript.get("detail", "")) if void else "",
-            seed=record.seed,
-            retry_in=self._retry_in(claim) if void else None,
-        )
-
-    def _void(self, claim: Claim, cause: str, detail: str) -> Result:
-        return Result(
-            claim=claim,
-            status="void",
-            columns={},
-            evidence=None,
-            void_cause=cause,
-            detail=detail[:2000],
-            seed=seed_for(self._run.seed, claim.task_id, claim.index, claim.attempt),
-            retry_in=self._retry_in(claim),
-        )
-
-    def _retry_in(self, claim: Claim) -> float | None:
-        if claim.attempt + 1 >= self._run.max_attempts:
-            return None
-        return float(min(60.0, settings.ASSAY_RETRY_SECONDS * 2**claim.attempt))
-
-    # --- on the database's thread ---------------------------------------------------------------
-
-    def _inside(self, work: Callable[..., Any], *args: Any) -> Any:
-        with schema_context(self._schema):
-            return work(*args)
-
-    def _claim(self, limit: int) -> list[Claim]:
-        claims = queue.claim(self._run.pk, worker=self._me, limit=limit, lease=self._lease)
-        for c in claims:
-            self._held[c.trial] = c
-        return claims
-
-    def _write(self, results: list[Result]) -> None:
-        over, again = queue.write(results, worker=self._me)
-        self._written += over
-        for r in results:
-            self._held.pop(r.claim.trial, None)
-        if over + again < len(results):
-            log.warning("%d results came after their lease and were dropped", len(results) - over - again)
-
-    def _mark_started(self) -> None:
-        Run.objects.filter(pk=self._run.pk, status=RunStatus.PLANNED).update(
-            status=RunStatus.RUNNING, started_at=timezone.now()
-        )
-
-    # --- on the renewing thread -----------------------------------------------------------------
-
-    def _renew_until(self, done: threading.Event) -> None:
-        try:
-            while not done.wait(self._lease / 4):
-                held = list(self._held.values())
-                if not held:
-                    continue
-                try:
-                    kept = self._inside(lambda claims: queue.renew(claims, lease=self._lease), held)
-                except Exception:
-                    log.warning("leases of run %s could not be renewed; trying again", self._run.pk, exc_info=True)
-                    connections.close_all()
-                    continue
-                # What was written in the meantime is no longer held; only what still is can have been lost.
-                self._lost |= {c.trial for c in held if c.trial not in kept and self._held.get(c.trial) is c}
-        finally:
-            connections.close_all()
+    def _in_database(self, work: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+        return asyncio.get_running_loop().run_in_executor(self._database, work, *args)

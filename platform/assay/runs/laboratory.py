@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import BaseModel
+
 import assay
 from assay.bots.services import connect
 from assay.engine.dialogue.limits import Limits
@@ -14,7 +16,6 @@ from assay.plugins.checks import build_checkers
 from assay.plugins.users import choose_persona
 from assay.runs.models import Run
 from assay_sdk import Checker, OptionsError, PersonaType
-from pydantic import BaseModel
 
 
 def build(run: Run) -> Lab:

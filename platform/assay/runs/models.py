@@ -148,6 +148,9 @@ class TrialAttempt(models.Model):
         constraints = [models.UniqueConstraint(fields=["trial", "number"], name="runs_attempt_once")]
         indexes = [models.Index(fields=["trial", "cause"], name="runs_attempt_cause")]
 
+    def __str__(self) -> str:
+        return f"Attempt {self.number + 1}: {self.cause}"
+
 
 class Evidence(models.Model):
     """What a finished trial leaves: enough to reproduce its verdict offline. Written once, with the result."""
@@ -161,6 +164,9 @@ class Evidence(models.Model):
 
     class Meta:
         verbose_name_plural = "evidence"
+
+    def __str__(self) -> str:
+        return f"Evidence of trial {self.trial_id}"
 
     @property
     def events(self) -> list[dict[str, Any]]:

@@ -10,14 +10,13 @@ All functions work in the current schema, on Django's connection of the current 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import connection
-
-_FREE = "lease_token = NULL, leased_by = '', lease_expires_at = NULL, heartbeat_at = NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +99,9 @@ def release(claims: Iterable[Claim]) -> None:
         return
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""
-            UPDATE runs_trial t SET status = 'queued', {_FREE}
+            """
+            UPDATE runs_trial t
+            SET status = 'queued', lease_token = NULL, leased_by = '', lease_expires_at = NULL, heartbeat_at = NULL
             FROM unnest(%s::bigint[], %s::uuid[]) AS c(id, token)
             WHERE t.id = c.id AND t.lease_token = c.token AND t.status = 'running'
             """,
@@ -110,7 +110,7 @@ def release(claims: Iterable[Claim]) -> None:
 
 
 # One statement, so a result and its evidence are there together or not at all.
-_WRITE = f"""
+_WRITE = """
 WITH given AS (
     SELECT * FROM jsonb_to_recordset(%s::jsonb) AS x(
         id bigint, token uuid, status text, retry_in float8, void_cause text, detail text, seed bigint,
@@ -130,7 +130,8 @@ over AS (
 ),
 again AS (
     UPDATE runs_trial t
-    SET status = 'queued', attempt = t.attempt + 1, available_at = now() + make_interval(secs => g.retry_in), {_FREE}
+    SET status = 'queued', attempt = t.attempt + 1, available_at = now() + make_interval(secs => g.retry_in),
+        lease_token = NULL, leased_by = '', lease_expires_at = NULL, heartbeat_at = NULL
     FROM given g
     WHERE t.id = g.id AND t.lease_token = g.token AND t.status = 'running' AND g.retry_in IS NOT NULL
     RETURNING t.id, t.attempt - 1 + t.losses AS number
@@ -182,7 +183,7 @@ def write(results: Sequence[Result], *, worker: str) -> tuple[int, int]:
         return over, again
 
 
-_EXPIRE = f"""
+_EXPIRE = """
 WITH lost AS (
     SELECT id, attempt, losses, leased_by, seed FROM runs_trial
     WHERE run_id = %(run)s AND status = 'running' AND (lease_expires_at < now() OR leased_by = ANY(%(dead)s))
@@ -195,7 +196,7 @@ noted AS (
     FROM lost
 )
 UPDATE runs_trial t
-SET losses = t.losses + 1, {_FREE},
+SET losses = t.losses + 1, lease_token = NULL, leased_by = '', lease_expires_at = NULL, heartbeat_at = NULL,
     status = CASE WHEN t.losses + 1 >= %(most)s THEN 'void' ELSE 'queued' END,
     void_cause = CASE WHEN t.losses + 1 >= %(most)s THEN 'worker_lost' ELSE '' END,
     termination = CASE WHEN t.losses + 1 >= %(most)s THEN 'worker_lost' ELSE '' END,
@@ -247,7 +248,7 @@ def _storable(value: Any) -> Any:
         return {_storable(str(k)): _storable(v) for k, v in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_storable(v) for v in value]
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+    if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if value is None or isinstance(value, bool | int | float):
         return value

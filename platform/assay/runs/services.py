@@ -1,30 +1,42 @@
-"""Planning runs, watching them, and bringing them to an end."""
+"""What people do with runs: plan, watch, pause, resume, cancel."""
 
 from __future__ import annotations
 
 import fnmatch
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import asdict
 from typing import Any
 
-import assay
 from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
+import assay
 from assay.accounts.audit import record
 from assay.accounts.models import User
 from assay.bots.models import BotVersion
-from assay.engine.statistics.summary import TrialOutcome, summarise
+from assay.bots.services import describe
 from assay.engine.trial import seed_for
 from assay.packs.models import PackVersion
 from assay.plugins.manager import get_manager
-from assay.runs import gates, laboratory, queue, waking, workers
-from assay.runs.models import ACTIVE, OPEN, Run, RunStatus, Trial, TrialAttempt, TrialStatus
+from assay.runs import gates, laboratory, waking
+from assay.runs.finishing import finish_if_done, outcomes
+from assay.runs.models import ACTIVE, Run, RunStatus
+from assay.runs.progress import Progress, progress
 from assay_sdk import AssayError
+
+__all__ = [
+    "Progress",
+    "RunError",
+    "cancel_run",
+    "finish_if_done",
+    "outcomes",
+    "pause_run",
+    "plan_run",
+    "progress",
+    "resume_run",
+]
 
 MOST_TRIALS_OF_A_TASK = 1_000
 MOST_TRIALS = 1_000_000
@@ -65,7 +77,7 @@ def plan_run(
     seed = secrets.randbits(63) if seed is None else seed
     if not 0 <= seed < 2**63:
         raise RunError("The seed must be from 0 to 2^63 - 1.")
-    laboratory.limits_of(limits or {})
+    held_to = laboratory.limits_of(limits or {})
     laboratory.persona_of(persona, persona_options or {})
     laboratory.checkers_of(checkers)
     answer = gates.parse(gate, trials=trials)
@@ -73,6 +85,27 @@ def plan_run(
     total = len(chosen) * trials
     if total > MOST_TRIALS:
         raise RunError(f"{total} trials are too many for one run; the most is {MOST_TRIALS}.")
+    manifest = {
+        "format": 1,
+        "assay": assay.__version__,
+        "pack": {
+            "name": pack_version.pack.name,
+            "version": pack_version.version,
+            "title": pack_version.title,
+            "content_hash": pack_version.content_hash,
+        },
+        "bot": {**describe(bot_version), "name": bot_version.bot.name, "number": bot_version.number},
+        "plugins": get_manager().versions(),
+        "seed": str(seed),  # as text: JavaScript cannot hold it
+        "trials": trials,
+        "max_attempts": max_attempts,
+        "limits": asdict(held_to),
+        "persona": {"name": persona, "options": dict(persona_options or {})} if persona else None,
+        "checkers": [dict(c) for c in checkers],
+        "tasks": [{"id": task_id, "title": title, "group": group} for task_id, title, group in chosen],
+        "started_at": None,
+        "finished_at": None,
+    }
     with transaction.atomic():
         run = Run.objects.create(
             pack_version=pack_version,
@@ -88,17 +121,7 @@ def plan_run(
             persona_options=dict(persona_options or {}),
             checkers=[dict(c) for c in checkers],
             gate=answer,
-            manifest={
-                "assay": assay.__version__,
-                "pack": {
-                    "name": pack_version.pack.name,
-                    "version": pack_version.version,
-                    "content_hash": pack_version.content_hash,
-                },
-                "bot": {"name": bot_version.bot.name, "number": bot_version.number, "spec": bot_version.spec},
-                "plugins": get_manager().versions(),
-                "seed": str(seed),  # as text: JavaScript cannot hold it
-            },
+            manifest=manifest,
             created_by=by,
         )
         with connection.cursor() as cursor, cursor.copy(
@@ -109,8 +132,10 @@ def plan_run(
             for index in range(trials):
                 for task_id, title, group in chosen:
                     copy.write_row(
-                        (run.pk, task_id, title, group, index, 0, 0, seed_for(seed, task_id, index, 0), "queued")
-                        + ("", "", "", "", "", "", 0, 0)
+                        (
+                            *(run.pk, task_id, title, group, index, 0, 0, seed_for(seed, task_id, index, 0), "queued"),
+                            *("", "", "", "", "", "", 0, 0),
+                        )
                     )
         record(
             "run.planned",
@@ -145,153 +170,6 @@ def cancel_run(run: Run, *, by: User | None = None) -> Run:
         run.finished_at = timezone.now()
         run.save(update_fields=["finished_at"])
     return run
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a run stands. `done` = passed + failed + void; `void_attempts` by cause, those tried again included.
-
-    `seconds_left` is None while it cannot be told.
-    """
-
-    status: str
-    total: int
-    queued: int
-    running: int
-    passed: int
-    failed: int
-    void: int
-    void_attempts: Mapping[str, int]
-    per_second: float
-    seconds_left: float | None
-
-    @property
-    def done(self) -> int:
-        return self.passed + self.failed + self.void
-
-    def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "done": self.done}
-
-
-_RECENT = 15.0  # seconds over which the speed is taken
-
-
-def progress(run: Run) -> Progress:
-    """Where the run stands now."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT status, count(*), count(*) FILTER (WHERE finished_at > now() - make_interval(secs => %s)),
-                   extract(epoch FROM now() - min(finished_at))
-            FROM runs_trial WHERE run_id = %s GROUP BY status
-            """,
-            [_RECENT, run.pk],
-        )
-        rows = {status: (count, recent, since) for status, count, recent, since in cursor.fetchall()}
-        cursor.execute(
-            """
-            SELECT a.cause, count(*) FROM runs_trialattempt a JOIN runs_trial t ON t.id = a.trial_id
-            WHERE t.run_id = %s GROUP BY a.cause ORDER BY a.cause
-            """,
-            [run.pk],
-        )
-        void_attempts = dict(cursor.fetchall())
-        cursor.execute("SELECT status FROM runs_run WHERE id = %s", [run.pk])
-        (status,) = cursor.fetchone()
-    count = {s: rows.get(s, (0, 0, None))[0] for s in TrialStatus.values}
-    over = [rows[s] for s in (TrialStatus.PASSED, TrialStatus.FAILED, TrialStatus.VOID) if s in rows]
-    recent = sum(r[1] for r in over)
-    since = max((float(r[2]) for r in over if r[2] is not None), default=0.0)
-    speed = recent / max(1.0, min(_RECENT, since)) if recent else 0.0
-    left = count[TrialStatus.QUEUED] + count[TrialStatus.RUNNING]
-    if status not in ACTIVE or not left:
-        seconds_left = 0.0 if not left else None
-    else:
-        seconds_left = left / speed if speed else None
-    return Progress(
-        status=status,
-        total=run.trial_count,
-        queued=count[TrialStatus.QUEUED],
-        running=count[TrialStatus.RUNNING],
-        passed=count[TrialStatus.PASSED],
-        failed=count[TrialStatus.FAILED],
-        void=count[TrialStatus.VOID],
-        void_attempts=void_attempts,
-        per_second=round(speed, 2),
-        seconds_left=seconds_left,
-    )
-
-
-def void_causes(run: Run) -> dict[str, int]:
-    """How many trials of the run ended void, by cause."""
-    causes: dict[str, int] = {}
-    for cause in Trial.objects.filter(run=run, status=TrialStatus.VOID).values_list("void_cause", flat=True):
-        causes[cause] = causes.get(cause, 0) + 1
-    return causes
-
-
-def finish_if_done(run_id: int) -> bool:
-    """Bring a run to its end when no trial is open: summary, gate, audit, then whoever listens, once each.
-
-    True for the one caller that did it. Those who listen (settings.ASSAY_RUN_FINISHED) are called after the commit.
-    """
-    if Trial.objects.filter(run_id=run_id, status__in=OPEN).exists():
-        return False
-    with transaction.atomic():
-        run = Run.objects.select_for_update().filter(pk=run_id, status__in=ACTIVE).first()
-        if run is None or Trial.objects.filter(run=run, status__in=OPEN).exists():
-            return False
-        summary = summarise(outcomes(run)).as_json()
-        run.summary = summary
-        run.gate_answer = gates.answer(run.gate, summary)
-        run.status = RunStatus.FINISHED
-        run.finished_at = timezone.now()
-        run.started_at = run.started_at or run.finished_at
-        run.save(update_fields=["summary", "gate_answer", "status", "finished_at", "started_at"])
-        record("run.finished", target=run, data={"gate": run.gate_answer})
-        for path in settings.ASSAY_RUN_FINISHED:
-            transaction.on_commit(_listener(path, run), robust=True)
-    return True
-
-
-def outcomes(run: Run) -> list[TrialOutcome]:
-    """The finished trials as statistics take them, in the order of the tasks."""
-    rows = Trial.objects.filter(run=run).exclude(status__in=OPEN).order_by("task_id", "index")
-    return [
-        TrialOutcome(
-            task=t.task_id,
-            group=t.group,
-            status=t.status,
-            category=t.category or None,
-            s1=t.s1,
-            s2=t.s2,
-            s3=t.s3,
-            void_cause=t.void_cause or None,
-            fingerprint=t.fingerprint or None,
-            explanation=t.explanation,
-        )
-        for t in rows.iterator(chunk_size=5_000)
-    ]
-
-
-def revive(run: Run) -> bool:
-    """For the sweep: give back what lost workers hold, end the run if nothing is open, and say whether it
-    needs a wake message (something may be claimed now)."""
-    names = (
-        Trial.objects.filter(run=run, status=TrialStatus.RUNNING).values_list("leased_by", flat=True).distinct()
-    )
-    queue.expire(run.pk, most_losses=settings.ASSAY_MAX_WORKER_LOSSES, dead=workers.dead(names))
-    if finish_if_done(run.pk):
-        return False
-    return queue.next_available_in(run.pk) == 0.0
-
-
-def active_runs() -> list[Run]:
-    return list(Run.objects.filter(status__in=ACTIVE).order_by("id"))
-
-
-def lost_attempts(run: Run) -> int:
-    return TrialAttempt.objects.filter(trial__run=run, cause="worker_lost").count()
 
 
 def _tasks(version: PackVersion, tasks: Sequence[str] | str | None) -> list[tuple[str, str, str]]:
@@ -331,16 +209,3 @@ def _move(run: Run, to: str, allowed: Sequence[str], action: str, by: User | Non
         run.save(update_fields=["status"])
         record(action, actor=by, target=run)
     return run
-
-
-def _listener(path: str, run: Run) -> Any:
-    def call() -> None:
-        import_string(path)(run)
-
-    return call
-
-
-def duration(run: Run) -> float | None:
-    """Seconds from the first claim to the end."""
-    end: datetime | None = run.finished_at
-    return (end - run.started_at).total_seconds() if end and run.started_at else None

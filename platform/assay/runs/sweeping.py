@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import threading
 
 from django.conf import settings
@@ -14,24 +15,22 @@ from django.db import connection, connections, transaction
 from django.utils.module_loading import import_string
 
 from assay.runs import waking
-from assay.runs.services import active_runs, revive
+from assay.runs.finishing import revive, runs_to_sweep
 from assay.tenancy.services import TenantError, in_tenant, schemas
 
 log = logging.getLogger(__name__)
 
 
 def sweep() -> int:
-    """Look at the active runs of all tenants once. Gives the number of wake messages sent."""
+    """Look at the runs of all tenants once, and call settings.ASSAY_SWEEPS for each. Gives the number of wake
+    messages sent."""
     woken = 0
     for schema in schemas():
         try:
             with in_tenant(schema):
-                for run in active_runs():
-                    if _alone(schema, run.pk):
-                        waking.wake(schema, run.pk, expires=waking.sweep_expiry())
-                        woken += 1
+                woken += sum(_sweep_run(schema, run_id) for run_id in runs_to_sweep())
                 for path in settings.ASSAY_SWEEPS:
-                    woken += import_string(path)(schema)
+                    import_string(path)(schema)
         except TenantError:
             continue  # dropped since the list was made
         except Exception:
@@ -40,17 +39,17 @@ def sweep() -> int:
     return woken
 
 
-def _alone(schema: str, run_id: int) -> bool:
-    """Revive one run unless another sweep is at it; True when it needs a message."""
-    from assay.runs.models import Run
-
+def _sweep_run(schema: str, run_id: int) -> bool:
+    """Revive one run unless another sweep is at it, and wake a worker when it has work that nobody does."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext(%s), %s)", [f"assay.sweep.{schema}", run_id])
             if not cursor.fetchone()[0]:
                 return False
-        run = Run.objects.filter(pk=run_id).first()
-        return run is not None and revive(run)
+        needs_worker = revive(run_id)
+    if needs_worker:
+        waking.wake(schema, run_id, expires=waking.sweep_expiry())
+    return needs_worker
 
 
 def sweep_forever(stop: threading.Event) -> None:
@@ -58,7 +57,7 @@ def sweep_forever(stop: threading.Event) -> None:
     while not stop.is_set():
         try:
             sweep()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (the database may be away; the next round tries again)
             log.warning("sweep failed, trying again: %s", error)
         finally:
             connections.close_all()
@@ -67,8 +66,6 @@ def sweep_forever(stop: threading.Event) -> None:
 
 def stop_with_parent(parent: int, stop: threading.Event) -> None:
     """For a thread: ask this process to end when the process that started it is gone."""
-    import signal
-
     while not stop.wait(1.0):
         if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGTERM)

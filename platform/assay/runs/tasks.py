@@ -12,8 +12,8 @@ from django.db import connections
 
 from assay.runs import sweeping, waking, workers
 from assay.runs.executor import Executor
+from assay.runs.finishing import finish_if_done
 from assay.runs.models import ACTIVE, Run
-from assay.runs.services import finish_if_done
 from assay.tenancy.services import TenantError, in_tenant
 
 _stop = threading.Event()
@@ -26,6 +26,7 @@ def execute(schema: str, run_id: int) -> None:
         with in_tenant(schema):
             run = (
                 Run.objects.select_related("pack_version__pack", "bot_version__bot")
+                .defer("pack_version__bundle")  # read when its world is not in this process yet
                 .filter(pk=run_id, status__in=ACTIVE)
                 .first()
             )

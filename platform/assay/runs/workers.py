@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterable
 from functools import cache
 from multiprocessing import get_context
+from pathlib import Path
 
 # Made before the pool forks, so that the worker's main process can tell its children to stop.
 _stop = get_context("fork").Value("b", 0, lock=False)
@@ -29,12 +30,16 @@ class Watch:
 
 @cache
 def place() -> str:
-    """The process-id space this process lives in: ids are only comparable within one place."""
+    """The process-id space this process lives in: ids are only comparable within one place.
+
+    Host name, start of the machine and namespace: two machines may share a name, two containers an id.
+    """
     try:
-        space = os.readlink("/proc/self/ns/pid").strip("pid:[]")
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
+        space = str(Path("/proc/self/ns/pid").readlink()).strip("pid:[]")
     except OSError:
-        space = "0"
-    return f"{socket.gethostname()[:60]}/{space}"
+        boot = space = "0"
+    return f"{socket.gethostname()[:50]}/{boot}/{space}"
 
 
 def name() -> str:

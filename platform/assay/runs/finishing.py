@@ -1,0 +1,88 @@
+"""Bringing runs to their end, and keeping them going until then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from assay.accounts.audit import record
+from assay.engine.statistics.summary import TrialOutcome, summarise
+from assay.runs import gates, queue, workers
+from assay.runs.models import ACTIVE, OPEN, Run, RunStatus, Trial, TrialStatus
+
+
+def finish_if_done(run_id: int) -> bool:
+    """Bring a run to its end when no trial is open: summary, gate, audit, then whoever listens, once each.
+
+    True for the one caller that did it. Those who listen (settings.ASSAY_RUN_FINISHED) are called after the commit.
+    """
+    if Trial.objects.filter(run_id=run_id, status__in=OPEN).exists():
+        return False
+    with transaction.atomic():
+        run = Run.objects.select_for_update().filter(pk=run_id, status__in=ACTIVE).first()
+        if run is None or Trial.objects.filter(run=run, status__in=OPEN).exists():
+            return False
+        summary = summarise(outcomes(run)).as_json()
+        run.summary = summary
+        run.gate_answer = gates.answer(run.gate, summary)
+        run.status = RunStatus.FINISHED
+        run.finished_at = timezone.now()
+        run.started_at = run.started_at or run.finished_at
+        for name in ("started_at", "finished_at"):
+            run.manifest[name] = getattr(run, name).isoformat(timespec="milliseconds")
+        run.save(update_fields=["summary", "gate_answer", "status", "finished_at", "started_at", "manifest"])
+        record("run.finished", target=run, data={"gate": run.gate_answer})
+        for path in settings.ASSAY_RUN_FINISHED:
+            transaction.on_commit(_listener(path, run), robust=True)
+    return True
+
+
+def outcomes(run: Run) -> list[TrialOutcome]:
+    """The finished trials as statistics take them; the tasks appear in the order of the pack."""
+    rows = Trial.objects.filter(run=run).exclude(status__in=OPEN).order_by("id")
+    return [
+        TrialOutcome(
+            task=t.task_id,
+            group=t.group,
+            status=t.status,
+            category=t.category or None,
+            s1=t.s1,
+            s2=t.s2,
+            s3=t.s3,
+            void_cause=t.void_cause or None,
+            fingerprint=t.fingerprint or None,
+            explanation=t.explanation,
+        )
+        for t in rows.iterator(chunk_size=5_000)
+    ]
+
+
+def runs_to_sweep() -> list[int]:
+    """Runs in which something may have to be done: those that may run, and those whose workers may be lost."""
+    held = Trial.objects.filter(run=OuterRef("pk"), status=TrialStatus.RUNNING)
+    return list(
+        Run.objects.filter(Q(status__in=ACTIVE) | Exists(held)).order_by("id").values_list("pk", flat=True)
+    )
+
+
+def revive(run_id: int) -> bool:
+    """For the sweep: give back what lost workers hold, end the run if nothing is open, and say whether it needs a
+    wake message (something may be claimed now)."""
+    holders = Trial.objects.filter(run_id=run_id, status=TrialStatus.RUNNING).values_list("leased_by", flat=True)
+    queue.expire(run_id, most_losses=settings.ASSAY_MAX_WORKER_LOSSES, dead=workers.dead(holders.distinct()))
+    if finish_if_done(run_id):
+        return False
+    active = Run.objects.filter(pk=run_id, status__in=ACTIVE).exists()
+    return active and queue.next_available_in(run_id) == 0.0
+
+
+def _listener(path: str, run: Run) -> Any:
+    def call() -> None:
+        import_string(path)(run)
+
+    return call

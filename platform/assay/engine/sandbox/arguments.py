@@ -1,0 +1,268 @@
+"""Check what a bot passes to a tool, and say what is wrong so that the bot can correct it.
+
+Whatever comes in (broken JSON, NaN, numbers of a thousand digits, lone surrogates, nesting without
+end) is answered with an error; nothing raises.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import jsonschema
+import referencing
+from jsonschema.exceptions import SchemaError, ValidationError
+
+#: Bounds of one call's arguments: depth of nesting, characters of the JSON text, values in all.
+DEEPEST = 32
+LONGEST_TEXT = 256_000
+MOST_VALUES = 10_000
+#: How many mistakes one answer names.
+MOST_NAMED = 5
+
+
+class BadArguments(Exception):
+    """The arguments do not fit; the message tells the bot what to correct."""
+
+
+class BadSchema(ValueError):
+    """The tool's `input` cannot be used; the message tells the pack's author why."""
+
+
+class ArgumentChecker:
+    """The `input` schema of one tool, compiled once."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        """Raises BadSchema."""
+        _refuse_outside_references(schema)
+        if schema.get("type") != "object":
+            raise BadSchema("'input' is a JSON Schema of type object: write 'type: object'.")
+        properties = schema.get("properties", {})
+        self.schema: dict[str, Any] = {"additionalProperties": False, "properties": properties, **schema}
+        try:
+            jsonschema.Draft202012Validator.check_schema(self.schema)
+        except SchemaError as error:
+            where = ".".join(str(p) for p in error.absolute_path) or "input"
+            raise BadSchema(f"'input' is not a valid JSON Schema at {where}: {error.message}") from error
+        self._validator = jsonschema.Draft202012Validator(
+            self.schema,
+            registry=referencing.Registry(),  # nothing is ever fetched
+            format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER,
+        )
+        self.names: tuple[str, ...] = tuple(properties)
+        self._absent = {n: sql_value(_default(p)) for n, p in properties.items()}
+        self._whole = frozenset(
+            n for n, p in properties.items() if isinstance(p, Mapping) and p.get("type") == "integer"
+        )
+        try:
+            self._validator.is_valid({})  # a reference inside the schema that leads nowhere fails here or below
+            for name in self.names:
+                self._validator.is_valid({name: None})
+        except Exception as error:
+            raise BadSchema(f"'input' cannot be used: {error}") from error
+
+    def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The values for SQL, one for each property. `arguments` come from `read_arguments`. Raises BadArguments."""
+        errors = list(self._validator.iter_errors(arguments))
+        if errors:
+            raise BadArguments(" ".join(_sentences(errors, self.names)))
+        values = dict(self._absent)
+        for name, value in arguments.items():
+            if name in values:
+                if name in self._whole and isinstance(value, float):
+                    value = int(value)
+                values[name] = sql_value(value)
+        return values
+
+
+def read_arguments(arguments: Any) -> dict[str, Any]:
+    """The arguments as a fresh JSON object. Raises BadArguments."""
+    if isinstance(arguments, str | bytes | bytearray):
+        arguments = _parsed(arguments)
+    if not isinstance(arguments, Mapping):
+        raise BadArguments(f"The arguments must be a JSON object, not {_kind(arguments)}.")
+    budget = [MOST_VALUES]
+    copied = _copied(arguments, DEEPEST, budget)
+    assert isinstance(copied, dict)
+    return copied
+
+
+def recordable(arguments: Any) -> Any:
+    """Arguments that could not be read, as text that can be stored anywhere."""
+    if isinstance(arguments, bytes | bytearray):
+        arguments = bytes(arguments).decode("utf-8", "replace")
+    if not isinstance(arguments, str):
+        try:
+            arguments = json.dumps(arguments, default=repr, ensure_ascii=False)
+        except (ValueError, TypeError, RecursionError):
+            arguments = f"({type(arguments).__name__} that is not JSON)"
+    text = arguments[:10_000].encode("utf-8", "replace").decode("utf-8")
+    return text.replace("\x00", "\ufffd")
+
+
+def sql_value(value: Any) -> Any:
+    """A JSON value as SQL sees it: booleans are 0 and 1, arrays and objects are JSON text."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value
+
+
+def _default(schema: Any) -> Any:
+    return schema.get("default") if isinstance(schema, Mapping) else None
+
+
+def _parsed(text: str | bytes | bytearray) -> Any:
+    if len(text) > LONGEST_TEXT:
+        raise BadArguments(f"The arguments are longer than {LONGEST_TEXT:,} characters.")
+    if isinstance(text, str) and not text.strip():
+        return {}  # models send an empty text to a tool without parameters
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise BadArguments(f"The arguments are not valid JSON: {error.msg} at character {error.pos + 1}.") from None
+    except RecursionError:
+        raise BadArguments("The arguments are nested too deeply.") from None
+    except ValueError as error:  # a constant, a number of thousands of digits, text that is not UTF-8
+        raise BadArguments(f"The arguments are not valid JSON: {error}.") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _copied(value: Any, depth: int, budget: list[int]) -> Any:
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise BadArguments(f"The arguments hold more than {MOST_VALUES:,} values.")
+    if value is None or value is True or value is False:
+        return value
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise BadArguments("A number in the arguments is too large.")
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise BadArguments("A number in the arguments is not finite.")
+        return float(value)
+    if depth == 0:
+        raise BadArguments(f"The arguments are nested more than {DEEPEST} levels deep.")
+    if isinstance(value, Mapping):
+        copied = {}
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise BadArguments(f"Names in the arguments must be texts, not {_kind(key)}.")
+            copied[_text(key)] = _copied(inner, depth - 1, budget)
+        return copied
+    if isinstance(value, list | tuple):
+        return [_copied(inner, depth - 1, budget) for inner in value]
+    raise BadArguments(f"A value of type {type(value).__name__} is not JSON.")
+
+
+def _text(value: str) -> str:
+    if len(value) > LONGEST_TEXT:
+        raise BadArguments(f"A text in the arguments is longer than {LONGEST_TEXT:,} characters.")
+    if value.isascii():
+        if "\x00" not in value:
+            return str(value)
+    else:
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise BadArguments("A text in the arguments holds half a character (a lone surrogate).") from None
+        if "\x00" not in value:
+            return str(value)
+    raise BadArguments("A text in the arguments holds a NUL character.")
+
+
+def _sentences(errors: Sequence[ValidationError], names: Sequence[str]) -> Iterator[str]:
+    # absolute_path holds texts and numbers: compared as text, so that the order is always the same
+    ordered = sorted(errors, key=lambda e: ([str(p) for p in e.absolute_path], str(e.validator), e.message))
+    for error in ordered[:MOST_NAMED]:
+        yield _sentence(error, names)
+    if len(ordered) > MOST_NAMED:
+        yield f"And {len(ordered) - MOST_NAMED} more."
+
+
+def _sentence(error: ValidationError, names: Sequence[str]) -> str:
+    where = ".".join(str(p) for p in error.absolute_path) or "The arguments"
+    rule, wanted, value = error.validator, error.validator_value, error.instance
+    shown = _shown(value)
+    match rule:
+        case "required":
+            missing = [n for n in wanted if isinstance(value, Mapping) and n not in value]
+            # one error for each missing name: the message of jsonschema starts with it
+            name = next((n for n in missing if error.message.startswith(repr(n))), missing[0] if missing else "?")
+            return f"{name} is missing." if not error.absolute_path else f"{where}.{name} is missing."
+        case "additionalProperties":
+            known = names if not error.absolute_path else list(error.schema.get("properties", ()))
+            extra = [n for n in value if n not in error.schema.get("properties", {})]
+            listed = ", ".join(known) if known else "none"
+            return f"Unknown parameter {', '.join(_shown(n) for n in extra[:5])}; the parameters are: {listed}."
+        case "type":
+            kinds = wanted if isinstance(wanted, str) else " or ".join(str(w) for w in wanted)
+            return f"{where} must be of type {kinds}; it is {_kind(value)}."
+        case "enum":
+            return f"{where} must be one of {', '.join(_shown(w) for w in wanted)}; it is {shown}."
+        case "const":
+            return f"{where} must be {_shown(wanted)}; it is {shown}."
+        case "minimum":
+            return f"{where} must be at least {wanted}; it is {shown}."
+        case "exclusiveMinimum":
+            return f"{where} must be more than {wanted}; it is {shown}."
+        case "maximum":
+            return f"{where} must be at most {wanted}; it is {shown}."
+        case "exclusiveMaximum":
+            return f"{where} must be less than {wanted}; it is {shown}."
+        case "minLength":
+            return f"{where} must have at least {wanted} character(s)."
+        case "maxLength":
+            return f"{where} must have at most {wanted} characters."
+        case "pattern":
+            return f"{where} must match the pattern {wanted}; it is {shown}."
+        case "format":
+            return f"{where} must be a valid {wanted}; it is {shown}."
+        case "minItems" | "minProperties":
+            what = "item(s)" if rule == "minItems" else f"of: {', '.join(names)}" if not error.absolute_path else "name(s)"
+            return f"{where} must have at least {wanted} {what}."
+        case "maxItems" | "maxProperties":
+            return f"{where} must have at most {wanted} {'items' if rule == 'maxItems' else 'names'}."
+    message = error.message if len(error.message) <= 200 else error.message[:200] + "..."
+    return f"{where}: {message}."
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False) if not isinstance(value, str) else value
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, list | tuple):
+        return "array"
+    return "object" if isinstance(value, Mapping) else type(value).__name__
+
+
+def _refuse_outside_references(schema: Any) -> None:
+    waiting = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            for name, inner in value.items():
+                if name in ("$ref", "$dynamicRef") and not (isinstance(inner, str) and inner.startswith("#")):
+                    raise BadSchema(f"{name}: {inner!r} points outside of the schema; only '#/...' is possible.")
+                waiting.append(inner)
+        elif isinstance(value, list | tuple):
+            waiting += value

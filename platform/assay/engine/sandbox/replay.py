@@ -1,0 +1,64 @@
+"""Run the expected actions of a task on a sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.engine.packs.models import Action
+from assay.engine.sandbox.sandbox import CallOutcome, Sandbox
+
+
+class ReplayError(Exception):
+    """An action cannot be run. `index` counts actions from 0."""
+
+    def __init__(self, index: int, message: str) -> None:
+        super().__init__(message)
+        self.index = index
+
+
+def replay(sandbox: Sandbox, actions: Sequence[Action]) -> list[CallOutcome]:
+    """Call every action in order, following `$name.field`. Raises ReplayError at the first that does not succeed."""
+    results: dict[str, Any] = {}
+    outcomes: list[CallOutcome] = []
+    for index, action in enumerate(actions):
+        where = f"action {index + 1} ({action.tool})"
+        try:
+            arguments = resolve(action.args, results)
+        except LookupError as error:
+            raise ReplayError(index, f"{where}: {error.args[0]}") from error
+        outcome = sandbox.call(action.tool, arguments)
+        if not outcome.ok:
+            raise ReplayError(index, f"{where} is refused with {outcome.error}: {outcome.message}")
+        if action.as_ is not None:
+            results[action.as_] = outcome.content
+        outcomes.append(outcome)
+    return outcomes
+
+
+def resolve(value: Any, results: Mapping[str, Any]) -> Any:
+    """`$name.field` replaced by what an earlier action returned, at any depth; `$$` stands for `$`.
+
+    Raises LookupError with a sentence.
+    """
+    if isinstance(value, Mapping):
+        return {k: resolve(v, results) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [resolve(v, results) for v in value]
+    if not isinstance(value, str) or not value.startswith("$"):
+        return value
+    if value.startswith("$$"):
+        return value[1:]
+    name, *path = value[1:].split(".")
+    if name not in results:
+        raise LookupError(f"{value} refers to no earlier action with 'as: {name}' (write $$ for a plain $).")
+    found = results[name]
+    for part in path:
+        if isinstance(found, Mapping) and part in found:
+            found = found[part]
+        elif isinstance(found, list) and part.isdigit() and int(part) < len(found):
+            found = found[int(part)]
+        else:
+            fields = ", ".join(found) if isinstance(found, Mapping) else "none"
+            raise LookupError(f"{value}: the result of {name} has no {part}; it has: {fields}.")
+    return found

@@ -1,0 +1,134 @@
+"""Checks that plugins bring: run apart from the platform, so that one that breaks or hangs takes nothing with it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from assay_sdk import Checker, CheckResult, Evidence, Outcome, PlatformFault, PluginFault, TrialView
+
+from assay.engine.dialogue.transcript import Transcript
+from assay.engine.packs.models import Task
+from assay.engine.sandbox.changes import ChangeSet, RowChange
+
+#: Seconds a check may take.
+PATIENCE = 30.0
+
+Configured = tuple[str, Checker, bool]  # name, checker, required
+
+
+def trial_views(task: Task, transcript: Transcript, changes: ChangeSet) -> Iterator[TrialView]:
+    """Views of one trial without end, each with data of its own: a check that writes into it harms nobody."""
+    while True:
+        yield TrialView(
+            task=task.model_dump(mode="json", by_alias=True),
+            events=[event.as_json() for event in transcript.events],
+            changes=[change_as_json(change) for change in changes.rows],
+            termination=transcript.termination.value,
+        )
+
+
+def change_as_json(change: RowChange) -> dict[str, Any]:
+    """A changed row in plain JSON values; blobs as hexadecimal text."""
+
+    def plain(value: Any) -> Any:
+        return value.hex() if isinstance(value, bytes) else value
+
+    def row(values: Any) -> dict[str, Any] | None:
+        return None if values is None else {column: plain(value) for column, value in values.items()}
+
+    return {
+        "table": change.table,
+        "op": change.op,
+        "key": [plain(value) for value in change.key],
+        "before": row(change.before),
+        "after": row(change.after),
+        "call": change.call,
+    }
+
+
+def run_checkers(checkers: Sequence[Configured], views: Iterator[TrialView]) -> list[CheckResult]:
+    """Run them one after the other, here. Raises PlatformFault when a required one breaks."""
+    return [
+        _settle(name, required, lambda c=checker: c.check(next(views))) for name, checker, required in checkers
+    ]
+
+
+async def run_checkers_aside(
+    checkers: Sequence[Configured], views: Iterator[TrialView], patience: float = PATIENCE
+) -> list[CheckResult]:
+    """The same in a thread of their own, `patience` seconds for each, so that the loop goes on meanwhile."""
+    found: list[CheckResult] = []
+    for name, checker, required in checkers:
+        answer = await _aside(checker, next(views), patience)
+        found.append(_settle(name, required, answer))
+    return found
+
+
+async def _aside(checker: Checker, view: TrialView, patience: float) -> Any:
+    """A function that gives what the check gave, or raises what it raised."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def tell(result: Any, error: BaseException | None) -> None:
+        if not done.done():
+            done.set_result((result, error))
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = checker.check(view)
+        except BaseException as raised:  # noqa: BLE001 - SystemExit too: it is the plugin's and stays here
+            error = raised if isinstance(raised, Exception) else PluginFault(f"raised {type(raised).__name__}")
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(tell, result, error)
+
+    # A thread of its own and not one of a pool: one that hangs must hold up neither others nor the exit.
+    threading.Thread(target=work, name="check", daemon=True).start()
+    try:
+        result, error = await asyncio.wait_for(done, patience)
+    except TimeoutError:
+        error = PluginFault(f"did not answer within {patience:g} seconds")
+        result = None
+
+    def answer() -> Any:
+        if error is not None:
+            raise error
+        return result
+
+    return answer
+
+
+def _settle(name: str, required: bool, answer: Any) -> CheckResult:
+    try:
+        return _fits(name, required, answer())
+    except PlatformFault as fault:
+        broke, cause = str(fault), fault.cause
+    except (Exception, SystemExit) as error:  # whatever it raises is the plugin's
+        broke, cause = f"raised {type(error).__name__}: {error}", PluginFault.cause
+    sentence = f"The check {name!r} {broke}."
+    if required:
+        raise PlatformFault(sentence, cause=cause)
+    return CheckResult(name, Outcome.CANNOT_TELL, required=False, reward=0.0, evidence=(Evidence(sentence),))
+
+
+def _fits(name: str, required: bool, given: Any) -> CheckResult:
+    """The result under the configured name; whether it is required is the run's choice, not the plugin's."""
+    if not isinstance(given, CheckResult) or not isinstance(given.outcome, Outcome):
+        raise PluginFault(f"returned a {type(given).__name__} that is no CheckResult")
+    reward = given.reward
+    if not isinstance(reward, int | float) or not math.isfinite(reward) or not 0 <= reward <= 1:
+        raise PluginFault(f"gave the reward {reward!r}; it must be from 0 to 1")
+    evidence = tuple(given.evidence)
+    if not all(isinstance(item, Evidence) for item in evidence):
+        raise PluginFault("gave evidence that is no Evidence")
+    try:
+        json.dumps([asdict(item) for item in evidence])
+    except (TypeError, ValueError) as error:
+        raise PluginFault(f"gave evidence that cannot be kept: {error}") from error
+    return CheckResult(name, given.outcome, required, float(reward), evidence)

@@ -1,0 +1,104 @@
+"""The verdict of a trial: is the live world what policy requires, and does every required check pass?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay_sdk import CheckResult, Evidence, Outcome
+
+from assay.engine.dialogue.transcript import Transcript
+from assay.engine.grading.categories import find_cause
+from assay.engine.grading.checkers import Configured, run_checkers, trial_views
+from assay.engine.grading.explanation import Explainer
+from assay.engine.grading.fingerprint import fingerprint
+from assay.engine.grading.reply import check_replies, judged_part
+from assay.engine.grading.surface import surface
+from assay.engine.grading.verdict import Verdict
+from assay.engine.packs.models import Task
+from assay.engine.sandbox import ChangeSet, Sandbox, World, compare
+from assay.engine.sandbox.difference import Difference
+
+#: Rows that the state check names; the verdict's difference holds them all.
+_MOST_ROWS = 20
+
+STATE = "state"
+ENDING = "ending"
+
+
+def judge(
+    task: Task, world: World, sandbox: Sandbox, transcript: Transcript, checkers: Sequence[Configured] = ()
+) -> Verdict:
+    """Judge a finished trial whose sandbox is still open.
+
+    Not for trials that a platform fault ended: those are void and get no verdict. Raises PackFault when the pack
+    cannot be judged by, PlatformFault when a required check of a plugin breaks.
+    """
+    changes = sandbox.changes()
+    results = run_checkers(checkers, trial_views(task, transcript, changes))
+    return conclude(task, world, sandbox, changes, transcript, results)
+
+
+def conclude(
+    task: Task,
+    world: World,
+    sandbox: Sandbox,
+    changes: ChangeSet,
+    transcript: Transcript,
+    plugin_results: Sequence[CheckResult],
+) -> Verdict:
+    """The verdict, given what the checks of plugins found."""
+    difference = compare(world.tables, world.pack.comparison, world.expected(task.id), changes)
+    explainer = Explainer(task, world, transcript, difference)
+    checks = [
+        _state(difference, explainer),
+        _ending(transcript),
+        *check_replies(task.reply, judged_part(transcript), sandbox.column),
+        *plugin_results,
+    ]
+    outcome = _outcome(checks, transcript)
+    if outcome is not Outcome.FAIL:
+        return Verdict(outcome, checks, difference)
+    cause = find_cause(task, world, transcript, difference, checks)
+    return Verdict(
+        outcome,
+        checks,
+        difference,
+        category=cause.category,
+        surface=surface(transcript),
+        evidence=explainer.evidence(cause),
+        explanation=explainer.sentence(cause),
+        fingerprint=fingerprint(task, cause, difference, checks),
+    )
+
+
+def _outcome(checks: Sequence[CheckResult], transcript: Transcript) -> Outcome:
+    """A bot that broke or ran into a limit failed, whatever else is known. Otherwise one required check that cannot
+    tell leaves the trial undecided: were only its failures counted, such a task could fail but never pass."""
+    required = [check.outcome for check in checks if check.required]
+    if transcript.termination.fault == "bot":
+        return Outcome.FAIL
+    if Outcome.CANNOT_TELL in required:
+        return Outcome.CANNOT_TELL
+    return Outcome.FAIL if Outcome.FAIL in required else Outcome.PASS
+
+
+def _state(difference: Difference, explainer: Explainer) -> CheckResult:
+    if difference.equal:
+        return CheckResult(STATE, Outcome.PASS, required=True, reward=1.0)
+    return CheckResult(
+        STATE,
+        Outcome.FAIL,
+        required=True,
+        reward=0.0,
+        evidence=tuple(explainer.row_evidence(row) for row in difference.rows[:_MOST_ROWS]),
+    )
+
+
+def _ending(transcript: Transcript) -> CheckResult:
+    if transcript.termination.fault != "bot":
+        return CheckResult(ENDING, Outcome.PASS, required=True, reward=1.0)
+    says = transcript.detail or f"The conversation ended by {transcript.termination.value.replace('_', ' ')}."
+    last = len(transcript.events) - 1
+    return CheckResult(
+        ENDING, Outcome.FAIL, required=True, reward=0.0, evidence=(Evidence(says, turn=last if last >= 0 else None),)
+    )

@@ -1,0 +1,105 @@
+"""What a tool can change and where it looks first, read from its SQL. For telling what a failed call was about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.engine.packs.models import Fields, ManyRows, Tool
+from assay.engine.sandbox.difference import RowDifference
+from assay.engine.sandbox.sqltext import Token, tokens
+
+_ENDS_SET = {"WHERE", "FROM", "RETURNING", "ON"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """`inserts`, `deletes`: tables; `updates`: (table, column), in lower case as SQL names are alike in any case.
+
+    `looks_in`: the first table that the tool reads, where its key argument has to be found.
+    """
+
+    inserts: frozenset[str]
+    deletes: frozenset[str]
+    updates: frozenset[tuple[str, str]]
+    looks_in: str | None
+
+    def covers(self, row: RowDifference) -> bool:
+        """Whether the tool could have made this difference good: it writes that row's table, and those columns."""
+        change = row.expected or row.actual
+        assert change is not None
+        table = row.table.lower()
+        if change.op == "delete":
+            return table in self.deletes
+        if change.op == "insert" and table in self.inserts:
+            return True
+        return any((table, cell.column.lower()) in self.updates for cell in row.cells)
+
+
+def reach(tool: Tool) -> Reach:
+    inserts: set[str] = set()
+    deletes: set[str] = set()
+    updates: set[tuple[str, str]] = set()
+    first: str | None = None
+    for sql in _statements(tool):
+        words = [t for t in tokens(sql) if t.kind != "space"]
+        if first is None:
+            first = _after(words, "FROM")
+        verb = words[0].text.upper() if words else ""
+        if verb in ("INSERT", "REPLACE"):
+            table = _after(words, "INTO")
+            if table:
+                inserts.add(table)
+                updates |= {(table, column) for column in _set_columns(words)}
+                if verb == "REPLACE" or _after(words, "OR") == "replace":
+                    deletes.add(table)
+        elif verb == "UPDATE":
+            table = _name(words[3] if words[1].text.upper() == "OR" else words[1])
+            updates |= {(table, column) for column in _set_columns(words)}
+        elif verb == "DELETE":
+            table = _after(words, "FROM")
+            if table:
+                deletes.add(table)
+    return Reach(frozenset(inserts), frozenset(deletes), frozenset(updates), first)
+
+
+def _statements(tool: Tool) -> Iterator[str]:
+    for step in tool.steps:
+        if step.sql:
+            yield step.sql
+    result = tool.result
+    parts = list(result.fields.values()) if isinstance(result, Fields) else [result]
+    for part in parts:
+        if isinstance(part, ManyRows):
+            yield part.many
+        elif isinstance(part, str):
+            yield part
+
+
+def _after(words: list[Token], keyword: str) -> str | None:
+    """The name that follows the first `keyword`, if a name does."""
+    for word, following in zip(words, words[1:], strict=False):
+        if word.kind == "word" and word.text.upper() == keyword and following.kind in ("word", "quoted"):
+            return _name(following)
+    return None
+
+
+def _set_columns(words: list[Token]) -> Iterator[str]:
+    """The columns that SET assigns: names before `=` outside of parentheses."""
+    depth, setting = 0, False
+    for word, following in zip(words, words[1:], strict=False):
+        if word.text == "(":
+            depth += 1
+        elif word.text == ")":
+            depth -= 1
+        elif depth == 0 and word.kind == "word" and word.text.upper() == "SET":
+            setting = True
+        elif depth == 0 and word.kind == "word" and word.text.upper() in _ENDS_SET:
+            setting = False
+        elif setting and depth == 0 and word.kind in ("word", "quoted") and following.text == "=":
+            yield _name(word)
+
+
+def _name(token: Token) -> str:
+    text = token.text
+    return (text[1:-1] if token.kind == "quoted" else text).lower()

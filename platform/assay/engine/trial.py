@@ -1,0 +1,207 @@
+"""One trial, from a task to a verdict: open a sandbox, hold the conversation, judge the live world, keep the evidence."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from assay_sdk import Checker, Connector, Outcome, Persona, PersonaType, PlatformFault, PluginFault
+from pydantic import BaseModel
+
+from assay.engine.dialogue.conversation import converse
+from assay.engine.dialogue.limits import Limits
+from assay.engine.dialogue.scripted import ScriptedUser, user_script
+from assay.engine.dialogue.transcript import Termination, Transcript
+from assay.engine.grading.checkers import change_as_json, run_checkers_aside, trial_views
+from assay.engine.grading.judge import conclude
+from assay.engine.grading.verdict import Verdict
+from assay.engine.packs.models import Task
+from assay.engine.sandbox import Sandbox, World
+from assay.engine.statistics.summary import TrialOutcome
+
+#: Void cause of a trial whose required check could not tell (a reply rule that needs a judge, for example).
+CANNOT_TELL = "cannot_tell"
+
+
+@dataclass(frozen=True)
+class Lab:
+    """What all trials of a run share. `checkers`: (name, checker, required), as the plugin manager builds them."""
+
+    world: World
+    connector: Connector
+    persona: PersonaType | None = None
+    persona_options: BaseModel | None = None
+    checkers: tuple[tuple[str, Checker, bool], ...] = ()
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A finished trial with its evidence, in plain JSON values.
+
+    `status`: passed, failed, or void with `void_cause`. `notes`: what the bot session said about itself (the fault
+    a reference bot drew); kept beside the trial and never shown to grading. `started_at`: ISO 8601, UTC.
+    """
+
+    task: str
+    group: str
+    index: int
+    attempt: int
+    seed: int
+    status: str
+    void_cause: str | None
+    transcript: dict[str, Any]
+    changes: list[dict[str, Any]]
+    verdict: dict[str, Any] | None
+    notes: dict[str, Any]
+    seconds: float
+    started_at: str
+
+    def outcome(self) -> TrialOutcome:
+        """What statistics need of it."""
+        verdict = self.verdict or {}
+        surface = verdict.get("surface") or {}
+        failed = self.status == "failed"
+        return TrialOutcome(
+            task=self.task,
+            group=self.group,
+            status=self.status,
+            category=verdict.get("category") if failed else None,
+            s1=surface.get("s1") if failed else None,
+            s2=surface.get("s2") if failed else None,
+            s3=surface.get("s3") if failed else None,
+            void_cause=self.void_cause,
+            fingerprint=verdict.get("fingerprint") if failed else None,
+            explanation=verdict.get("explanation") if failed else None,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        # A seed has 63 bits, which JavaScript and jq cannot hold as a number.
+        return {**asdict(self), "seed": str(self.seed)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TrialRecord:
+        """The record again. Raises ValueError with a sentence when something is missing or of a wrong kind."""
+        missing = sorted(_NAMES - set(data))
+        if missing:
+            raise ValueError(f"a trial needs {', '.join(missing)}")
+        values = {name: data[name] for name in _NAMES}
+        try:
+            values["seed"] = int(values["seed"])
+            values["index"], values["attempt"] = int(values["index"]), int(values["attempt"])
+        except (TypeError, ValueError):
+            raise ValueError("seed, index and attempt of a trial are whole numbers") from None
+        if values["status"] not in ("passed", "failed", "void"):
+            raise ValueError(f"a trial is passed, failed or void, not {values['status']!r}")
+        for name, kind in (("task", str), ("group", str), ("transcript", dict), ("changes", list), ("notes", dict)):
+            if not isinstance(values[name], kind):
+                raise ValueError(f"{name!r} of a trial is not what it should be")
+        if values["verdict"] is not None and not isinstance(values["verdict"], dict):
+            raise ValueError("'verdict' of a trial is not what it should be")
+        return cls(**values)
+
+
+_NAMES = {f.name for f in fields(TrialRecord)}
+
+
+def seed_for(run_seed: int, task_id: str, index: int, attempt: int) -> int:
+    """The seed of one attempt at one trial: 63 bits, the same on every machine and in every version of Python."""
+    text = f"{run_seed}/{task_id}/{index}/{attempt}".encode()
+    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") >> 1
+
+
+async def run_trial(lab: Lab, task_id: str, index: int, run_seed: int, attempt: int) -> TrialRecord:
+    """Try `task_id` once. Whatever goes wrong becomes part of the record; raises nothing but CancelledError."""
+    started, clock = datetime.now(UTC), time.monotonic()
+    seed = seed_for(run_seed, task_id, index, attempt)
+    task = lab.world.pack.tasks.get(task_id)
+    trial_id = f"{task_id}/{index}/{attempt}"
+    evidence = _Evidence()
+    try:
+        if task is None:
+            raise PlatformFault(f"The pack has no task {task_id!r}.", cause="pack_fault")
+        await _try(lab, task, trial_id, seed, evidence)
+        status, cause = evidence.status()
+    except PlatformFault as fault:
+        status, cause = "void", fault.cause
+        evidence.fault(fault.cause, str(fault))
+    except Exception as error:  # whatever it is, it is not the bot's doing
+        status, cause = "void", "internal_error"
+        evidence.fault("internal_error", f"{type(error).__name__}: {error}")
+    return TrialRecord(
+        task=task_id,
+        group=task.group_name if task else "",
+        index=index,
+        attempt=attempt,
+        seed=seed,
+        status=status,
+        void_cause=cause,
+        transcript=evidence.transcript.as_json(),
+        changes=evidence.changes,
+        verdict=evidence.verdict.as_json() if evidence.verdict else None,
+        notes=dict(evidence.transcript.notes),
+        seconds=round(time.monotonic() - clock, 6),
+        started_at=started.isoformat(timespec="milliseconds"),
+    )
+
+
+class _Evidence:
+    """What is known of the trial so far; a fault later on does not lose it."""
+
+    def __init__(self) -> None:
+        self.transcript = Transcript((), Termination.INTERNAL_ERROR)
+        self.changes: list[dict[str, Any]] = []
+        self.verdict: Verdict | None = None
+
+    def status(self) -> tuple[str, str | None]:
+        if self.transcript.termination.fault == "platform":
+            return "void", self.transcript.termination.value
+        assert self.verdict is not None
+        if self.verdict.outcome is Outcome.CANNOT_TELL:
+            return "void", CANNOT_TELL
+        return ("passed" if self.verdict.outcome is Outcome.PASS else "failed"), None
+
+    def fault(self, cause: str, sentence: str) -> None:
+        known = {t.value for t in Termination}
+        termination = Termination(cause) if cause in known else Termination.INTERNAL_ERROR
+        self.transcript = replace(self.transcript, termination=termination, detail=sentence)
+        self.verdict = None
+
+
+async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Evidence) -> None:
+    user = ScriptedUser(user_script(task), _persona(lab, seed), seed)
+    key = None
+    if lab.connector.synthetic:
+        from assay.engine.reference import answer_key
+
+        key = answer_key(lab.world, task.id)
+    with lab.world.open(task.id) as sandbox:
+        evidence.transcript = await converse(
+            task, sandbox, lab.connector, user, lab.limits, seed=seed, trial_id=trial_id, answer_key=key
+        )
+        evidence.changes = [change_as_json(change) for change in sandbox.changes().rows]
+        if evidence.transcript.termination.fault != "platform":
+            evidence.verdict = await _judge(lab, task, sandbox, evidence.transcript)
+
+
+async def _judge(lab: Lab, task: Task, sandbox: Sandbox, transcript: Transcript) -> Verdict:
+    graded = replace(transcript, notes={})  # what the bot says about itself is no evidence
+    changes = sandbox.changes()
+    results = await run_checkers_aside(lab.checkers, trial_views(task, graded, changes))
+    return conclude(task, lab.world, sandbox, changes, graded, results)
+
+
+def _persona(lab: Lab, seed: int) -> Persona | None:
+    if lab.persona is None:
+        return None
+    try:
+        persona: Persona = lab.persona.build(lab.persona_options, seed)
+    except Exception as error:
+        raise PluginFault(
+            f"The persona {lab.persona.name!r} could not be built: {type(error).__name__}: {error}"
+        ) from error
+    return persona

@@ -23,7 +23,7 @@ _numbers = count(1)
 def database(django_db_blocker: Any) -> Iterator[str]:
     """A database of this test session's own, migrated; gives its name. Dropped at the end."""
     with django_db_blocker.unblock():
-        connection.settings_dict["TEST"]["NAME"] = f"assay_platform_test_{os.getpid()}"
+        connection.settings_dict["TEST"]["NAME"] = f"assay_tests_{os.getpid()}"
         before = connection.settings_dict["NAME"]
         name = connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
     yield name

@@ -1,11 +1,16 @@
-"""Read a pack from a folder or a zip."""
+"""Read a pack from a folder or a zip: wholly or not at all, with every problem in one go."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from assay.engine.packs.assembly import examine
+from assay.engine.packs.folders import read_source
+from assay.engine.packs.manifest import shared_parts
 from assay.engine.packs.models import Pack
+from assay.engine.packs.problems import PackError
+from assay.engine.packs.zips import write_zip
 
 
 def load_pack(path: Path | str) -> Pack:
@@ -13,7 +18,7 @@ def load_pack(path: Path | str) -> Pack:
 
     Raises PackError with every problem found.
     """
-    raise NotImplementedError
+    return load_pack_bytes(read_files(path))
 
 
 def load_pack_bytes(files: Mapping[str, bytes]) -> Pack:
@@ -21,9 +26,20 @@ def load_pack_bytes(files: Mapping[str, bytes]) -> Pack:
 
     Raises PackError with every problem found.
     """
-    raise NotImplementedError
+    examined = examine(files)
+    if examined.pack is None:
+        raise PackError(examined.problems)
+    return examined.pack
+
+
+def read_files(path: Path | str) -> dict[str, bytes]:
+    """The files of the pack in a folder or a zip file, as they are, with the shared parts beside the folder.
+
+    Raises PackError for what is not a folder or zip of a pack within its bounds.
+    """
+    return read_source(Path(path), shared_parts)
 
 
 def bundle(pack: Pack) -> bytes:
     """The pack as a zip, with the same bytes for the same content hash."""
-    raise NotImplementedError
+    return write_zip(pack.files)

@@ -13,18 +13,30 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
 
 FORMAT = 1
 
 PackName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{1,39}$")]
-Version = Annotated[str, StringConstraints(pattern=r"^\d{1,6}\.\d{1,6}\.\d{1,6}$")]
+Version = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}\.[0-9]{1,6}\.[0-9]{1,6}$")]
 ToolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{2,63}$")]
 Binding = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 ErrorCode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]{1,39}$")]
 ClauseId = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*(-[A-Z0-9]+)*(\.[A-Z0-9]+)*$")]
 TaskId = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*(-[A-Z0-9]+)+$")]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+# Strict, because YAML 1.2 says what is a boolean or a number, and pydantic would take "yes" and "1" as well.
+Flag = Annotated[bool, Field(strict=True)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+def _form(value: object) -> str:
+    """Which member of a union a value is meant to be, by its form alone. The tags are no possible keys."""
+    if isinstance(value, Mapping):
+        return "<fields>" if "fields" in value else "<mapping>"
+    if isinstance(value, list | tuple):
+        return "<list>"
+    return "<fields>" if isinstance(value, Fields) else "<mapping>" if isinstance(value, BaseModel) else "<text>"
 
 
 class Strict(BaseModel):
@@ -95,7 +107,16 @@ class ManyRows(Strict):
 
 
 class Fields(Strict):
-    fields: dict[str, Line | ManyRows]
+    fields: dict[
+        str,
+        Annotated[Annotated[Line, Tag("<text>")] | Annotated[ManyRows, Tag("<mapping>")], Discriminator(_form)],
+    ]
+
+
+Result = Annotated[
+    Annotated[Line, Tag("<text>")] | Annotated[ManyRows, Tag("<mapping>")] | Annotated[Fields, Tag("<fields>")],
+    Discriminator(_form),
+]
 
 
 class Tool(Strict):
@@ -105,7 +126,7 @@ class Tool(Strict):
     description: Line
     input: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
     steps: tuple[Step, ...] = ()
-    result: Line | ManyRows | Fields | None = None
+    result: Result | None = None
 
     @model_validator(mode="after")
     def _does_something(self) -> Tool:
@@ -117,10 +138,17 @@ class Tool(Strict):
 
 
 class Tolerance(Strict):
-    tolerance: Annotated[float, Field(gt=0)]
+    tolerance: Annotated[Number, Field(gt=0)]
 
 
-ColumnRule = Literal["exact", "ignore", "text", "casefold", "set"] | Tolerance
+ColumnRule = Annotated[
+    Annotated[Literal["exact", "ignore", "text", "casefold", "set"], Tag("<text>")]
+    | Annotated[Tolerance, Tag("<mapping>")],
+    Discriminator(_form),
+]
+Phrase = Annotated[
+    Annotated[Line, Tag("<text>")] | Annotated[tuple[Line, ...], Tag("<list>")], Discriminator(_form)
+]
 
 
 class TableRules(Strict):
@@ -178,7 +206,7 @@ class Alternative(Strict):
 
 class Expected(Strict):
     actions: tuple[Action, ...] = ()
-    no_change: bool = False
+    no_change: Flag = False
     also_accept: tuple[Alternative, ...] = ()
 
     @model_validator(mode="after")
@@ -192,8 +220,8 @@ class ReplyRule(Strict):
     must: Line | None = None
     must_not: Line | None = None
     must_not_contain_from: Line | None = None
-    phrases: tuple[Line | tuple[Line, ...], ...] = ()
-    numbers: tuple[float, ...] = ()
+    phrases: tuple[Phrase, ...] = ()
+    numbers: tuple[Number, ...] = ()
     contradictions: tuple[Line, ...] = ()
 
     @model_validator(mode="after")

@@ -1,0 +1,286 @@
+"""From the files of a pack to a Pack: every file read on its own, then what they say of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from assay.engine.packs import manifest as manifests
+from assay.engine.packs.bounds import canonical, check_paths, check_sizes, content_hash, decode, left_out
+from assay.engine.packs.comparing import merge
+from assay.engine.packs.findings import Findings, shown
+from assay.engine.packs.layout import Layout, sort_files
+from assay.engine.packs.markdown import clauses, sections
+from assay.engine.packs.models import (
+    Clause,
+    ComparisonFile,
+    Pack,
+    PackFile,
+    Section,
+    SeedRow,
+    Source,
+    Task,
+    Tool,
+)
+from assay.engine.packs.problems import Problem
+from assay.engine.packs.references import BUILT_IN, Known, check_task
+from assay.engine.packs.schemas import check_schema
+from assay.engine.packs.seed import rows_of_csv, rows_of_yaml
+from assay.engine.packs.shapes import kind_of, validate
+from assay.engine.packs.sources import Sources
+from assay.engine.packs.yamls import Budget, Document, parse
+
+MANIFEST = manifests.PATH
+POLICY = "policy.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What became of the files.
+
+    `pack` is there when there are no problems. `sound` is there when the world can be prepared all the
+    same: the pack without its broken tools and tasks, so that their SQL and actions can be checked, too.
+    """
+
+    pack: Pack | None
+    sound: Pack | None
+    problems: list[Problem]
+
+
+def examine(files: Mapping[str, bytes]) -> Examined:
+    """Read the files of a pack ({path: bytes}, shared parts under `_shared/`) and report every problem."""
+    return _Assembly(files).run()
+
+
+@dataclass(slots=True)
+class _Tools:
+    good: dict[str, Tool] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    unread: bool = False  # a file of tools could not be read, so there may be more
+
+
+class _Assembly:
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._findings = Findings()
+        self._given = files
+        self._files: dict[str, bytes] = {}
+        self._texts: dict[str, str] = {}
+        self._documents: dict[str, Document | None] = {}
+        self._sources = Sources()
+
+    def run(self) -> Examined:
+        if not self._take_files():
+            return self._end(None)
+        document = self._documents.get(MANIFEST)
+        read = manifests.read_manifest(document, self._findings) if document is not None else None
+        layout = sort_files(self._files, read[0].shares if read else (), self._findings)
+        if read is not None and document is not None:
+            manifests.check_shares(read[0], document, layout.shared, self._findings)
+        # All that the world is made of; when something of it is broken, preparing it would only repeat that.
+        before = len(self._findings)
+        seed = self._seed(layout)
+        comparison = self._comparison(layout)
+        schema = [(path, self._texts[path]) for path in layout.schemas if path in self._texts]
+        articles = self._articles(layout)
+        world_stands = len(self._findings) == before and len(schema) == len(layout.schemas) > 0
+        known_clauses = self._clauses()
+        tools = self._tools(layout)
+        known = Known(
+            tools=tools.good,
+            broken=None if tools.unread else frozenset(tools.broken),
+            clauses=known_clauses,
+            articles=bool(layout.articles),
+        )
+        tasks = self._tasks(layout, known)
+        if read is None or not world_stands or self._texts.get(POLICY) is None:
+            return self._end(None)
+        return self._end(
+            self._pack(read, known_clauses or {}, articles, schema, seed, tools.good, comparison, tasks)
+        )
+
+    def _end(self, sound: Pack | None) -> Examined:
+        problems = self._findings.problems()
+        return Examined(None if problems else sound, sound, problems)
+
+    def _pack(
+        self,
+        read: tuple[PackFile, datetime],
+        known_clauses: Mapping[str, Clause],
+        articles: list[Section],
+        schema: list[tuple[str, str]],
+        seed: list[SeedRow],
+        tools: Mapping[str, Tool],
+        comparison: ComparisonFile,
+        tasks: Mapping[str, Task],
+    ) -> Pack:
+        return Pack(
+            manifest=read[0],
+            clock=read[1],
+            policy=self._texts[POLICY],
+            clauses=known_clauses,
+            sections=tuple(articles),
+            schema_sql=tuple(schema),
+            seed=tuple(seed),
+            tools=tools,
+            comparison=comparison,
+            tasks=tasks,
+            content_hash=content_hash(self._files),
+            files=self._files,
+            sources=self._sources,
+        )
+
+    def _take_files(self) -> bool:
+        """Check names and sizes, normalise, decode; False when that is so wrong that nothing else can be said."""
+        given = {path: data for path, data in self._given.items() if not left_out(path)}
+        check_paths(self._given, self._findings)
+        check_sizes({path: len(data) for path, data in given.items()}, self._findings, whole="the pack")
+        if self._findings:
+            return False
+        budget = Budget()
+        for path in sorted(given):
+            data = canonical(given[path])
+            self._files[path] = data
+            text = decode(path, data, self._findings)
+            if text is not None:
+                self._texts[path] = text
+                if path.endswith(".yaml"):
+                    self._documents[path] = parse(path, text, self._findings, budget)
+        return True
+
+    def _seed(self, layout: Layout) -> list[SeedRow]:
+        rows: list[SeedRow] = []
+        for path in layout.seeds:
+            if path.endswith(".csv"):
+                if path in self._texts:
+                    rows += rows_of_csv(path, self._texts[path], self._findings)
+                continue
+            document = self._documents.get(path)
+            if document is not None:
+                rows += rows_of_yaml(document, self._findings)
+        return rows
+
+    def _comparison(self, layout: Layout) -> ComparisonFile:
+        parts: list[tuple[ComparisonFile, Document]] = []
+        for path in layout.comparisons:
+            document = self._documents.get(path)
+            if document is None or document.value is None:
+                continue
+            part = validate(ComparisonFile, document, self._findings)
+            if part is not None:
+                parts.append((part, document))
+                for table in part.tables:
+                    place = document.place.inside["tables"].inside[table]
+                    line = document.line("tables", table, key=True)
+                    self._sources.note(f"comparison:{table}", Source(path, line), place)
+        return merge(parts, self._findings)
+
+    def _articles(self, layout: Layout) -> list[Section]:
+        found: list[Section] = []
+        stems: dict[str, str] = {}
+        for path in layout.articles:
+            stem = path.rsplit("/", 1)[-1]
+            if stem in stems:
+                message = f"{stems[stem]} is an article of the same name; rename one."
+                self._findings.add(path, 0, message, "duplicate_article")
+            elif path in self._texts:
+                found += sections(path, self._texts[path], self._findings)
+            stems.setdefault(stem, path)
+        return found
+
+    def _clauses(self) -> dict[str, Clause] | None:
+        """None when the policy could not be read, so that tasks are not blamed for it."""
+        text = self._texts.get(POLICY)
+        if text is None:
+            return None
+        if not text.strip():
+            self._findings.add(POLICY, 0, "The policy is empty; write what the bot is to keep to.", "empty_policy")
+        return clauses(POLICY, text, self._findings)
+
+    def _items(self, path: str, what: str) -> tuple[Document, list[object]] | None:
+        """The list that a file of tools or tasks holds; None, with a problem reported, if there is none."""
+        document = self._documents.get(path)
+        if document is None:
+            return None
+        if document.value is None:
+            self._findings.add(path, 0, f"The file is empty; write a list of {what}, or remove it.", "empty_file")
+            return None
+        if not isinstance(document.value, list):
+            message = f"The file holds a list of {what} ('- ...'), but this is {kind_of(document.value)}."
+            self._findings.add(path, document.line(), message, "bad_value")
+            return None
+        return document, document.value
+
+    def _tools(self, layout: Layout) -> _Tools:
+        tools = _Tools()
+        for path in layout.tools:
+            items = self._items(path, "tools")
+            if items is None:
+                tools.unread = True
+                continue
+            document, values = items
+            for index, value in enumerate(values):
+                before = len(self._findings)
+                tool = validate(Tool, document, self._findings, index)
+                name = tool.name if tool else value.get("name") if isinstance(value, dict) else None
+                if tool is not None:
+                    self._check_tool(tool, document, index)
+                if tool is not None and len(self._findings) == before:
+                    tools.good[tool.name] = tool
+                elif isinstance(name, str):
+                    tools.broken.add(name)
+                else:
+                    tools.unread = True
+                if isinstance(name, str) and isinstance(value, dict):
+                    self._sources.note(
+                        f"tool:{name}", Source(path, document.line(index)), document.place.inside[index]
+                    )
+        if not layout.tools:
+            self._findings.add("tools", 0, "The pack has no tools; write them in tools/*.yaml.", "no_tools")
+        return tools
+
+    def _check_tool(self, tool: Tool, document: Document, index: int) -> None:
+        if f"tool:{tool.name}" in self._sources:
+            first = self._sources[f"tool:{tool.name}"]
+            message = f"There is a tool {shown(tool.name)} already, in {first.path}:{first.line}; rename one."
+            self._findings.add(document.path, document.line(index, "name"), message, "duplicate_tool")
+        if tool.name.startswith(BUILT_IN):
+            message = f"Names that begin with {BUILT_IN} are those of built-in tools; rename {shown(tool.name)}."
+            self._findings.add(document.path, document.line(index, "name"), message, "reserved_name")
+        for keys, message in check_schema(tool.input):
+            self._findings.add(document.path, document.line(index, "input", *keys), message, "bad_schema")
+
+    def _tasks(self, layout: Layout, known: Known) -> dict[str, Task]:
+        tasks: dict[str, Task] = {}
+        for path in layout.tasks:
+            items = self._items(path, "tasks")
+            if items is None:
+                continue
+            document, values = items
+            for index, value in enumerate(values):
+                before = len(self._findings)
+                raw = value.get("id") if isinstance(value, dict) else None
+                name = raw if isinstance(raw, str) else None
+                task = validate(Task, document, self._findings, index, task=name)
+                if name is not None and f"task:{name}" in self._sources:
+                    first = self._sources[f"task:{name}"]
+                    message = f"There is a task {name[:80]} already, in {first.path}:{first.line}; change one id."
+                    self._findings.add(path, document.line(index, "id"), message, "duplicate_task", task=name)
+                if task is not None:
+                    check_task(task, document, index, known, self._findings)
+                    if len(self._findings) == before and self._can_run(task, known):
+                        tasks[task.id] = task
+                if name is not None:
+                    self._sources.note(
+                        f"task:{name}", Source(path, document.line(index)), document.place.inside[index]
+                    )
+        if not layout.tasks:
+            self._findings.add("tasks", 0, "The pack has no tasks; write them in tasks/*.yaml.", "no_tasks")
+        return tasks
+
+    @staticmethod
+    def _can_run(task: Task, known: Known) -> bool:
+        """False for a task whose tool is broken: the tool's own problem is enough."""
+        outcomes = [task.expected.actions, *(other.actions for other in task.expected.also_accept)]
+        names = {action.tool for actions in outcomes for action in actions}
+        return all(n in known.tools or n.startswith(BUILT_IN) for n in names)

@@ -1,0 +1,140 @@
+"""What a task says of other parts of the pack: clauses, tools and their arguments, results of earlier actions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.engine.packs.findings import Findings, shown, suggestion
+from assay.engine.packs.markdown import check_clause
+from assay.engine.packs.models import Action, Clause, Task, Tool
+from assay.engine.packs.schemas import check_arguments, count_values
+from assay.engine.packs.seed import check_cell
+from assay.engine.packs.yamls import Document
+
+#: Tools that every pack with articles has.
+BUILT_IN = "knowledge_"
+#: Values in the arguments of one action.
+MOST_ARGUMENT_VALUES = 1_000
+
+_REFERENCE = re.compile(r"\$([a-z][a-z0-9_]{0,39})((?:\.[A-Za-z0-9_]+)+)")
+_KNOWLEDGE_INPUTS: dict[str, dict[str, Any]] = {
+    "knowledge_search": {
+        "required": ["query"],
+        "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "minimum": 1, "maximum": 20}},
+    },
+    "knowledge_read": {"required": ["section"], "properties": {"section": {"type": "string"}}},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What tasks may refer to. `broken` names tools that are there but do not fit; None: some file could not be read."""
+
+    tools: Mapping[str, Tool]
+    broken: frozenset[str] | None
+    clauses: Mapping[str, Clause] | None
+    articles: bool
+
+
+def check_task(task: Task, document: Document, index: int, known: Known, findings: Findings) -> None:
+    """Clauses, tools, arguments, references between actions, and the form of overlay rows."""
+
+    def add(message: str, code: str, *keys: str | int) -> None:
+        findings.add(document.path, document.line(index, *keys), message, code, task=task.id)
+
+    if known.clauses is not None:
+        for number, clause in enumerate(task.clauses):
+            wrong = check_clause(clause, known.clauses)
+            if wrong is not None:
+                add(wrong, "unknown_clause", "clauses", number)
+    for table, rows in task.world.items():
+        for number, row in enumerate(rows):
+            for column, value in row.items():
+                wrong = check_cell(value)
+                if wrong is not None:
+                    add(f"Column {shown(column)}: {wrong}", "bad_cell", "world", table, number, column)
+    outcomes: list[tuple[tuple[str | int, ...], Sequence[Action]]] = [(("expected", "actions"), task.expected.actions)]
+    outcomes += [
+        (("expected", "also_accept", number, "actions"), other.actions)
+        for number, other in enumerate(task.expected.also_accept)
+    ]
+    for keys, actions in outcomes:
+        for at, message, code in _check_actions(actions, known):
+            add(message, code, *keys, *at)
+
+
+Finding = tuple[tuple[str | int, ...], str, str]  # keys below the actions, sentence, code
+
+
+def _check_actions(actions: Sequence[Action], known: Known) -> Iterator[Finding]:
+    earlier: dict[str, int] = {}
+    for number, action in enumerate(actions):
+        yield from _check_action(number, action, earlier, known)
+        if action.as_ is not None:
+            if action.as_ in earlier:
+                yield (number, "as"), f"An earlier action is called {shown(action.as_)}; choose another name.", "name_taken"
+            earlier[action.as_] = number
+
+
+def _check_action(number: int, action: Action, earlier: Iterable[str], known: Known) -> Iterator[Finding]:
+    if count_values(action.args) > MOST_ARGUMENT_VALUES:
+        message = f"The arguments hold more than {MOST_ARGUMENT_VALUES:,} values; make them smaller."
+        yield (number, "args"), message, "bad_arguments"
+        return
+    for at, text in _texts(action.args):
+        if not _is_reference(text):
+            continue
+        found = _REFERENCE.fullmatch(text)
+        if found is None:
+            message = f"{shown(text)} begins with a '$' and is no $name.field; write $$ if it is meant as text."
+            yield (number, "args", *at), message, "bad_reference"
+        elif found.group(1) not in earlier:
+            near = suggestion(found.group(1), earlier)
+            message = f"{shown(text)} refers to no earlier action; give one 'as: {found.group(1)}', or write $$ for text{near}"
+            yield (number, "args", *at), message, "unknown_reference"
+    schema = _input_of(action.tool, known)
+    if schema is None:
+        if known.broken is not None and action.tool not in known.broken:
+            near = suggestion(action.tool, known.tools)
+            yield (number, "tool"), f"There is no tool {shown(action.tool)}{near}", "unknown_tool"
+        return
+    open_values = frozenset(n for n, value in action.args.items() if any(_is_reference(t) for _, t in _texts(value)))
+    for at, message in check_arguments(schema, _plain(action.args), open_values):
+        where = ": ".join(["Argument " + shown(str(at[0])), message]) if at and at[0] in action.args else message
+        yield (number, "args", *at) if at else (number,), where if at else message, "bad_arguments"
+
+
+def _input_of(tool: str, known: Known) -> Mapping[str, Any] | None:
+    if tool in known.tools:
+        return known.tools[tool].input
+    return _KNOWLEDGE_INPUTS.get(tool) if known.articles else None
+
+
+def _is_reference(text: str) -> bool:
+    return text.startswith("$") and not text.startswith("$$")
+
+
+def _plain(value: Any) -> Any:
+    """An argument's value with `$$` read as `$`."""
+    if isinstance(value, str):
+        return value[1:] if value.startswith("$$") else value
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
+    return value
+
+
+def _texts(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if isinstance(value, str):
+        yield (), value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from (((key, *at), text) for at, text in _texts(inner))
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from (((number, *at), text) for at, text in _texts(inner))
+

@@ -1,0 +1,98 @@
+"""What is written down while a conversation runs, and the one place that says it must stop."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from assay.engine.dialogue.limits import Limits
+from assay.engine.dialogue.transcript import BotMessage, Event, ToolCall, UserMessage
+from assay_sdk import AssayError, LimitReached, PlatformFault
+
+_DEEPEST = 40  # levels of nesting kept of what a bot sends
+
+
+class Recorder:
+    """Events and counts of one conversation; also the `Meter` given to the bot.
+
+    Once `stopped` holds an error the conversation is over, whatever the bot does with the exception it was
+    given: the error stays here, and `stopping` is done, which wakes the conversation up.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.events: list[Event] = []
+        self.turns = 0
+        self.tool_calls = 0
+        self.prompt_tokens = 0
+        self.completion_tokens = 0
+        self.excused = 0.0  # seconds lost to a provider's failures
+        self.stopped: AssayError | None = None
+        self.stopping: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def stop(self, error: AssayError) -> AssayError:
+        """End the conversation. The first error stays; it is returned, to be raised."""
+        if self.stopped is None:
+            self.stopped = error
+            if not self.stopping.done():
+                self.stopping.set_result(None)
+        return self.stopped
+
+    def user(self, text: str, facts_given: tuple[str, ...] = ()) -> None:
+        self.events.append(UserMessage(plain(text), facts_given))
+
+    def bot(self, text: str, truncated: bool, ends: str | None) -> None:
+        self.turns += 1
+        self.events.append(BotMessage(plain(text), truncated, ends))
+
+    def tool(self, call: ToolCall) -> None:
+        self.tool_calls += 1
+        self.events.append(call)
+
+    def add_tokens(self, prompt: int, completion: int) -> None:
+        """Count what a model used. Raises LimitReached."""
+        self.prompt_tokens += max(0, int(prompt))
+        self.completion_tokens += max(0, int(completion))
+        used = self.prompt_tokens + self.completion_tokens
+        if used > self.limits.tokens:
+            self.stop(
+                LimitReached("tokens", f"The bot used {used:,} tokens; the limit is {self.limits.tokens:,}.")
+            )
+        if self.stopped is not None:
+            raise self.stopped
+
+    def add_outage(self, seconds: float) -> None:
+        """Time that a provider's failures cost; it is taken off the bot's time."""
+        if math.isfinite(seconds) and seconds > 0:
+            # At most as much again as the bot has, so that the whole stays bounded.
+            self.excused = min(self.excused + seconds, self.limits.seconds)
+
+    def internal(self, error: Exception, what: str) -> PlatformFault:
+        """Stop because Assay itself broke."""
+        fault = PlatformFault(f"{what}: {type(error).__name__}: {error}", cause="internal_error")
+        self.stop(fault)
+        return fault
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """`value` as JSON that any store can hold: text without NUL and lone surrogates, finite numbers.
+
+    What a bot sends is kept as evidence; databases refuse these few characters and values.
+    """
+    if isinstance(value, str):
+        if "\x00" in value:
+            value = value.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+        # isascii is answered without looking at the text, so the common case costs nothing.
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if depth < _DEEPEST:
+        if isinstance(value, Mapping):
+            return {plain(str(k)): plain(v, depth + 1) for k, v in value.items()}
+        if isinstance(value, list | tuple | set | frozenset):
+            return [plain(v, depth + 1) for v in value]
+    return plain(repr(value)[:1000])

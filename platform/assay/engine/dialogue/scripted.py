@@ -1,0 +1,224 @@
+"""The scripted user: a customer who follows a script by rule, without a model."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING
+
+from assay.engine.dialogue.asking import Understood, understand
+from assay.engine.dialogue.manners import in_manner_of
+from assay.engine.dialogue.wording import normal, phrase, words
+from assay_sdk import Fact, Persona, Reaction, SimulatorFault, UserLine, UserScript
+
+if TYPE_CHECKING:
+    from assay.engine.packs.models import Task
+
+MOST_INSISTING = 2  # times a reaction `insist` asks again
+PATIENCE = 8  # answers in a row that bring nothing new before the customer gives up
+_SAME_MESSAGE = 4  # times in a row
+
+_YES = ("Yes, please.", "Yes, please go ahead.", "Yes, go ahead.")
+_ACCEPT = ("Yes, that is fine.", "That is fine with me.", "Yes, I agree.")
+_REFUSE = ("No, I do not want that.", "No, thank you.", "No, I do not agree to that.")
+_INSIST = (
+    "I really need this. Could you make an exception?",
+    "I am not happy with that. Please do what I asked for.",
+)
+_NO_IDEA = ("I don't know that, sorry.", "Sorry, I can't tell you that.", "I don't have that, sorry.")
+_THE_REST = "I don't know the rest."
+_EITHER = ("I have no preference.", "Either is fine with me.")
+_WAIT = ("All right, I'll wait.", "OK, thanks.")
+_IS_IT_DONE = ("All right. Is my request dealt with, then?", "OK. So is that done now?")
+_LEAVE = "Then I will leave it at that. Goodbye."
+_ENOUGH = "We are going round in circles. I give up. Goodbye."
+
+
+def user_script(task: Task) -> UserScript:
+    """What the simulated user of `task` knows."""
+    user = task.user
+    return UserScript(
+        opening=user.opening,
+        goal=user.goal,
+        facts=tuple(Fact(f.key, f.value, f.aliases) for f in user.facts),
+        reactions=tuple(Reaction(r.when, r.match, r.then, r.say) for r in user.reactions),
+        follow_ups=user.follow_ups,
+        closing=user.closing,
+    )
+
+
+class ScriptedUser:
+    """A `SimulatedUser` that needs no model; the same script, seed and messages give the same lines.
+
+    Tells a fact only when asked for it (see `asking`), every fact that a message asks for, each time it is
+    asked; says so when it does not know. Reacts when a reaction's words occur in the message: one of `match`, or
+    without `match` all content words of `when`. Asked for a yes without a reaction to it, it says yes. When the
+    bot says that it is finished, the next follow-up comes, then the closing. A bot that brings nothing new for
+    PATIENCE answers is left.
+    """
+
+    def __init__(self, script: UserScript, persona: Persona | None = None, seed: int = 0) -> None:
+        self._script = script
+        self._persona = persona
+        self._random = random.Random(seed)
+        self._triggers = [_trigger(r) for r in script.reactions]
+        self._fired = [0] * len(script.reactions)
+        self._told: set[int] = set()
+        self._follow_ups = 0
+        self._pressed = False  # has asked whether it is done
+        self._idle = 0
+        self._heard = ""
+        self._same = 0
+        self._said: UserLine | None = None
+
+    async def open(self) -> UserLine:
+        return self._spoken(UserLine(self._script.opening))
+
+    async def answer(self, bot_message: str) -> UserLine:
+        if self._said is not None and (self._said.done or self._said.gave_up):
+            raise SimulatorFault("The customer has left; nothing more can be said to them.")
+        return self._spoken(self._answer(bot_message))
+
+    def _spoken(self, line: UserLine) -> UserLine:
+        if self._persona is not None:
+            line = in_manner_of(self._persona, line, self._script)
+        self._said = line
+        return line
+
+    def _answer(self, message: str) -> UserLine:
+        heard = normal(message)
+        self._same = self._same + 1 if heard == self._heard else 1
+        self._heard = heard
+        asks = understand(message, self._script.facts)
+        reactions = self._reacting(heard, asks)
+        if any(self._script.reactions[i].then == "give_up" for i in reactions):
+            return UserLine(_LEAVE, gave_up=True)
+        if self._same >= _SAME_MESSAGE or self._idle >= PATIENCE:
+            return UserLine(_ENOUGH, gave_up=True)
+        new = bool(set(asks.facts) - self._told) or any(not self._fired[i] for i in reactions)
+        said = self._react(reactions, heard)
+        if asks.consent and not said:
+            said.append(self._one_of(_YES))
+        told = self._tell(asks.facts, message, alone=not said)
+        said += told
+        if asks.unknown and not reactions:
+            said.append(_THE_REST if told else self._one_of(_NO_IDEA))
+        if not said and asks.choice:
+            said.append(self._one_of(_EITHER))
+        if not said and asks.open:
+            said.append(self._request)
+        given = tuple(self._script.facts[i].key for i in asks.facts)
+        if not said or (asks.finished and not asks.consent and not given and not self._refusing(reactions)):
+            line = self._go_on(asks, said)
+            self._idle = 0 if line.done or line.text.endswith(self._request) else self._idle + 1
+            return line
+        self._idle = 0 if new else self._idle + 1
+        return UserLine("\n".join(said), facts_given=given)
+
+    @property
+    def _request(self) -> str:
+        """What the customer wants at the moment, in their own words."""
+        return self._script.follow_ups[self._follow_ups - 1] if self._follow_ups else self._script.opening
+
+    def _one_of(self, ways: tuple[str, ...]) -> str:
+        return self._random.choice(ways)
+
+    def _go_on(self, asks: Understood, said: list[str]) -> UserLine:
+        """Nothing was asked: wait, ask whether it is done, bring the next request, or leave."""
+        if not asks.finished and asks.waiting and not asks.settled:
+            return UserLine(self._one_of(_WAIT))
+        if not asks.finished and not asks.settled and not self._pressed:
+            self._pressed = True
+            return UserLine(self._one_of(_IS_IT_DONE))
+        self._pressed = False
+        if self._follow_ups < len(self._script.follow_ups):
+            self._follow_ups += 1
+            return UserLine("\n".join([*said, self._request]))
+        return UserLine("\n".join([*said, self._script.closing]), done=True)
+
+    # --- facts ----------------------------------------------------------------------------------
+
+    def _tell(self, facts: tuple[int, ...], message: str, *, alone: bool) -> list[str]:
+        lines = []
+        for number in facts:
+            self._told.add(number)
+            fact = self._script.facts[number]
+            # A value that is a sentence needs no label when it is the only answer.
+            sentence = len(facts) == 1 and alone and len(fact.value.split()) > 3
+            lines.append(fact.value if sentence else f"{fact.key[:1].upper()}{fact.key[1:]}: {fact.value}")
+        return lines
+
+    # --- reactions ------------------------------------------------------------------------------
+
+    def _reacting(self, heard: str, asks: Understood) -> list[int]:
+        """Numbers of the reactions that this message sets off, in the order of the script."""
+        found = []
+        for number, (reaction, trigger) in enumerate(
+            zip(self._script.reactions, self._triggers, strict=True)
+        ):
+            if not trigger.fits(heard):
+                continue
+            fired = self._fired[number]
+            if reaction.then == "insist":
+                again = fired < MOST_INSISTING
+            else:
+                # The second time only when the bot wants an answer, not when it merely mentions the thing.
+                again = not fired or asks.consent or asks.choice or asks.unknown
+            if again or reaction.then == "give_up":
+                found.append(number)
+        return found
+
+    def _react(self, reactions: list[int], heard: str) -> list[str]:
+        said: list[str] = []
+        for number in reactions:
+            reaction = self._script.reactions[number]
+            fired = self._fired[number]
+            self._fired[number] += 1
+            if reaction.then == "say":
+                text = reaction.say or ""
+            elif reaction.then == "insist":
+                text = _INSIST[fired % len(_INSIST)]
+            else:
+                text = self._one_of(_ACCEPT if reaction.then == "accept" else _REFUSE)
+                if len(reactions) > 1:
+                    text = f"About the {self._triggers[number].said(heard)}: {text[0].lower()}{text[1:]}"
+            if text not in said:
+                said.append(text)
+        return said
+
+    def _refusing(self, reactions: list[int]) -> bool:
+        return any(self._script.reactions[i].then in ("refuse", "insist") for i in reactions)
+
+
+# Words of `when` that describe the situation and not what the bot says.
+_STOP = frozenset(
+    """a an the and or of for to in on at by with about from as if when that this it they them he she him her his
+    their its is are was were be been being has have had do does did will would can could may might shall should
+    must not no any some i you we your my our me us bot agent assistant customer user told tells tell asked asks
+    ask asking says say said offered offers offer offering informed informs inform wants want proposes propose
+    proposed explains explain explained mentions mention mentioned""".split()
+)
+
+
+class _Trigger:
+    """The words that set a reaction off."""
+
+    def __init__(self, phrases: list[re.Pattern[str]], every: bool) -> None:
+        self._phrases = phrases
+        self._every = every
+
+    def fits(self, heard: str) -> bool:
+        if not self._phrases:
+            return False
+        return (all if self._every else any)(p.search(heard) for p in self._phrases)
+
+    def said(self, heard: str) -> str:
+        found = (p.search(heard) for p in self._phrases)
+        return " ".join(m[0] for m in found if m) if self._every else next(m[0] for m in found if m)
+
+
+def _trigger(reaction: Reaction) -> _Trigger:
+    if reaction.match:
+        return _Trigger([p for p in map(phrase, reaction.match) if p is not None], every=False)
+    content = [w for w in words(reaction.when) if w not in _STOP]
+    return _Trigger([p for p in map(phrase, content) if p is not None], every=True)

@@ -1,0 +1,101 @@
+"""Plain English as far as a scripted customer needs it: clean text, sentences, phrases, and turns of speech."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+_LONGEST_SENTENCE = 1_000  # characters; keeps every search below short
+
+ITEM = "\x01"  # stands at the start of a line that is an item of a list
+
+_BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*•–+]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+")
+_ASIDE = re.compile(r"\((?!\s*(?:or|and)\b)[^()\n]{0,200}\)")
+_SPACE = re.compile(r"[^\S\n]+")
+_PLAIN = (
+    (re.compile(r"\(?\b(?:yes ?/ ?no|y/n)\b\)?"), " yes or no "),
+    (_ASIDE, " "),
+    (re.compile(r"[*`|\"“”]+"), " "),
+    (re.compile(r"_+"), " "),
+    (re.compile(r"(?m)^\s*#+\s+"), ""),
+    (re.compile(r"#(?!\w)"), " number"),
+    (re.compile(r"\be-mail"), "email"),
+    (re.compile(r"\b(e\.g|i\.e|etc|approx)\."), r"\1"),
+    (re.compile(r"\bcan(?:'t|not| not)\b"), "cannot"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"n't\b"), " not"),
+    (re.compile(r"\blet's\b"), "let us"),
+    (re.compile(r"\b(what|who|how|it|that|there|where|here|when)'s\b"), r"\1 is"),
+    (re.compile(r"'ll\b"), " will"),
+    (re.compile(r"'d\b"), " would"),
+    (re.compile(r"'re\b"), " are"),
+    (re.compile(r"'ve\b"), " have"),
+    (re.compile(r"\bi'm\b"), "i am"),
+    (re.compile(r"(?<=\w)'s\b|(?<=s)'(?!\w)"), ""),
+)
+
+
+def normal(text: str) -> str:
+    """`text` in lower case, without markdown, asides in parentheses and contractions; ITEM marks list items."""
+    text = text.lower().replace("’", "'").replace("‘", "'").replace("\r", "\n").replace(ITEM, " ")
+    text = _BULLET.sub(ITEM, text)
+    for pattern, plain in _PLAIN:
+        text = pattern.sub(plain, text)
+    return _SPACE.sub(" ", text)
+
+
+def words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", normal(text)))
+
+
+@lru_cache(maxsize=4096)
+def phrase(text: str) -> re.Pattern[str] | None:
+    """Finds `text` in normal text: whole words, in singular or plural. None when it has no word."""
+    parts = [_in_number(word) for word in words(text)]
+    return re.compile(r"(?<!\w)" + r"[\s\-/]+".join(parts) + r"(?!\w)") if parts else None
+
+
+def _in_number(word: str) -> str:
+    stem = re.escape(word)
+    if not word.isalpha() or len(word) < 3:
+        return stem
+    if word.endswith("ies") and len(word) > 4:
+        return re.escape(word[:-3]) + "(?:y|ies)"
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return re.escape(word[:-1]) + "(?:y|ies)"
+    if word.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return re.escape(word[:-2]) + "(?:es)?"
+    if word.endswith(("ss", "x", "ch", "sh", "z")):
+        return stem + "(?:es)?"
+    if word.endswith(("us", "is")):
+        return stem
+    return re.escape(word[:-1]) + "s?" if word.endswith("s") else stem + "s?"
+
+
+# Where a new question or request starts inside a sentence.
+_START = (
+    r"(?:(?:could|can|would|will|may|shall|should|did|do|have|are) (?:you|i|we)\b|please (?=\w)|kindly "
+    r"|what (?:is|are|was|were)\b|(?:is|was|has|are|were) (?:it|that|this|there|the|your)\b"
+    r"|(?:i|we) (?:will |would |also |do |just )*need\b|let me know\b|when (?:did|do|was|is)\b|where (?:did|do|was|is)\b"
+    r"|how (?:did|do|was|is|can|may)\b|why (?:did|do|was|is)\b|which )"
+)
+_SPLIT = re.compile(
+    rf"(?:[,;]|\s[-–—])\s+(?:(?:and|but|also|then|so|or) )*(?={_START})(?!which (?:is|you|was|we|i|can|will|has)\b)"
+    rf"|\s(?:and|but|then)\s(?:also |then )*(?={_START})"
+)
+_STARTS = re.compile(rf"\s*(?:(?:and|but|also|then|so|or|well|ok|okay|sure)[, ]+)*{_START}")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+
+
+def clauses(line: str) -> Iterator[tuple[str, bool]]:
+    """The clauses of one line of normal text, each with whether it is a question."""
+    for sentence in _SENTENCE.split(line):
+        sentence = sentence.strip()[:_LONGEST_SENTENCE]
+        if not sentence:
+            continue
+        asking = sentence.endswith("?")
+        parts = _SPLIT.split(sentence)
+        for number, part in enumerate(parts, 1):
+            # "Your order is late, and what is your name?": only the second half is the question.
+            yield part.strip(), asking and (number == len(parts) or bool(_STARTS.match(part)))

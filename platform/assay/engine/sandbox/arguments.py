@@ -8,19 +8,41 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jsonschema
-import referencing
 from jsonschema.exceptions import SchemaError, ValidationError
+
+from assay.engine.sandbox.patterns import BadPattern, longest_text
+from assay.engine.sandbox.quickcheck import quick_check
+from assay_sdk import PackFault
 
 #: Bounds of one call's arguments: depth of nesting, characters of the JSON text, values in all.
 DEEPEST = 32
 LONGEST_TEXT = 256_000
-MOST_VALUES = 10_000
+MOST_VALUES = 1_000
 #: How many mistakes one answer names.
 MOST_NAMED = 5
+#: Keywords in a tool's schema, at most.
+MOST_KEYWORDS = 2_000
+
+#: References can make a small schema endless; the others match what bots write against keys.
+_REFUSED = ("$ref", "$dynamicRef", "$defs", "definitions", "patternProperties", "propertyNames")
+#: Formats that are checked; others only describe.
+_FORMATS = jsonschema.FormatChecker(formats=("date", "time", "date-time", "email", "uuid"))
+
+
+def _bounded_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, str):
+        if len(instance) > longest_text(pattern):
+            yield ValidationError(f"the text is longer than {longest_text(pattern):,} characters")
+        elif not re.search(pattern, instance):
+            yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+_Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": _bounded_pattern})
 
 
 class BadArguments(Exception):
@@ -36,7 +58,7 @@ class ArgumentChecker:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         """Raises BadSchema."""
-        _refuse_outside_references(schema)
+        _refuse_unbounded(schema)
         if schema.get("type") != "object":
             raise BadSchema("'input' is a JSON Schema of type object: write 'type: object'.")
         properties = schema.get("properties", {})
@@ -46,28 +68,23 @@ class ArgumentChecker:
         except SchemaError as error:
             where = ".".join(str(p) for p in error.absolute_path) or "input"
             raise BadSchema(f"'input' is not a valid JSON Schema at {where}: {error.message}") from error
-        self._validator = jsonschema.Draft202012Validator(
-            self.schema,
-            registry=referencing.Registry(),  # nothing is ever fetched
-            format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER,
-        )
+        self._validator = _Validator(self.schema, format_checker=_FORMATS)
+        self._fits = quick_check(self.schema)
         self.names: tuple[str, ...] = tuple(properties)
         self._absent = {n: sql_value(_default(p)) for n, p in properties.items()}
         self._whole = frozenset(
             n for n, p in properties.items() if isinstance(p, Mapping) and p.get("type") == "integer"
         )
-        try:
-            self._validator.is_valid({})  # a reference inside the schema that leads nowhere fails here or below
-            for name in self.names:
-                self._validator.is_valid({name: None})
-        except Exception as error:
-            raise BadSchema(f"'input' cannot be used: {error}") from error
 
     def bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The values for SQL, one for each property. `arguments` come from `read_arguments`. Raises BadArguments."""
-        errors = list(self._validator.iter_errors(arguments))
-        if errors:
-            raise BadArguments(" ".join(_sentences(errors, self.names)))
+        if self._fits is None or not self._fits(arguments):
+            try:
+                errors = list(self._validator.iter_errors(arguments))
+            except RecursionError as error:
+                raise PackFault("The tool's 'input' is nested too deeply to be checked.") from error
+            if errors:
+                raise BadArguments(" ".join(_sentences(errors, self.names)))
         values = dict(self._absent)
         for name, value in arguments.items():
             if name in values:
@@ -255,14 +272,26 @@ def _kind(value: Any) -> str:
     return "object" if isinstance(value, Mapping) else type(value).__name__
 
 
-def _refuse_outside_references(schema: Any) -> None:
-    waiting = [schema]
+def _refuse_unbounded(schema: Any) -> None:
+    """Raises BadSchema for what could make checking a value endless."""
+    waiting = [(schema, False)]
+    seen = 0
     while waiting:
-        value = waiting.pop()
+        value, names = waiting.pop()
         if isinstance(value, Mapping):
+            seen += len(value)
+            if seen > MOST_KEYWORDS:
+                raise BadSchema(f"'input' has more than {MOST_KEYWORDS:,} keywords.")
             for name, inner in value.items():
-                if name in ("$ref", "$dynamicRef") and not (isinstance(inner, str) and inner.startswith("#")):
-                    raise BadSchema(f"{name}: {inner!r} points outside of the schema; only '#/...' is possible.")
-                waiting.append(inner)
+                # under 'properties' stand the names of parameters, not keywords
+                if not names and name in _REFUSED:
+                    raise BadSchema(f"'{name}' is not possible in 'input': write the schema out.")
+                if not names and name == "pattern" and isinstance(inner, str):
+                    try:
+                        longest_text(inner)
+                    except BadPattern as error:
+                        raise BadSchema(f"In 'input' {error}.") from error
+                if name not in ("default", "enum", "const", "examples") or names:
+                    waiting.append((inner, not names and name == "properties"))
         elif isinstance(value, list | tuple):
-            waiting += value
+            waiting += [(inner, False) for inner in value]

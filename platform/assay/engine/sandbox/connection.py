@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from datetime import UTC, datetime
 
 import apsw
 
-#: Longest text or blob that SQL may make, in bytes.
-LONGEST_VALUE = 4_000_000
+#: Longest text, blob or row in a world, in bytes: more than a result may hold, and short enough that no
+#: single function call takes long (SQLite looks at the clock only between the steps of its machine).
+LONGEST_VALUE = 300_000
+#: Longest statement, in bytes.
+LONGEST_SQL = 100_000
+#: How much a world may grow in a trial, in bytes.
+MOST_GROWTH = 32_000_000
 
 _clocks: dict[int, apsw.VFS] = {}
 _lock = threading.Lock()
@@ -43,8 +49,11 @@ def connect(vfs: str, image: bytes | bytearray | None = None) -> apsw.Connection
     connection = apsw.Connection(":memory:", vfs=vfs)
     if image is not None:
         connection.deserialize("main", image)
+        most = ctypes.c_int64(len(image) + MOST_GROWTH)
+        connection.file_control("main", apsw.SQLITE_FCNTL_SIZE_LIMIT, ctypes.addressof(most))
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+    connection.limit(apsw.SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL)
     return connection

@@ -18,6 +18,8 @@ MOST_STEPS = 2_000_000
 MOST_ROWS = 1_000
 MOST_BYTES = 256_000
 MOST_SECONDS = 2.0
+#: Characters of text that one query may return, before it is shaped into a result.
+MOST_TEXT = 4 * MOST_BYTES
 #: SQLite asks the budget every so many VM steps.
 STRIDE = 5_000
 
@@ -34,22 +36,24 @@ class Refused(Exception):
 class Budget:
     """VM steps and wall time of one call. Handed to SQLite as its progress handler."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps: int = MOST_STEPS, seconds: float = MOST_SECONDS) -> None:
+        self._steps = steps
+        self._seconds = seconds
         self._strides = 0
         self._until = 0.0
         self.spent: str | None = None
 
     def start(self) -> None:
         self._strides = 0
-        self._until = time.monotonic() + MOST_SECONDS
+        self._until = time.monotonic() + self._seconds
         self.spent = None
 
     def __call__(self) -> bool:
         self._strides += 1
-        if self._strides * STRIDE > MOST_STEPS:
-            self.spent = f"it needs more than {MOST_STEPS:,} steps"
+        if self._strides * STRIDE > self._steps:
+            self.spent = f"it needs more than {self._steps:,} steps"
         elif time.monotonic() > self._until:
-            self.spent = f"it needs more than {MOST_SECONDS:g} seconds"
+            self.spent = f"it needs more than {self._seconds:g} seconds"
         return self.spent is not None
 
 
@@ -95,6 +99,7 @@ class Runner:
         try:
             cursor = self._connection.execute(statement.sql, bound)
             rows: list[tuple[Any, ...]] = []
+            size = 0
             for row in cursor:
                 if len(rows) == enough:
                     cursor.close()
@@ -102,12 +107,18 @@ class Runner:
                 if len(rows) == MOST_ROWS:
                     cursor.close(True)
                     raise PackFault(f"a query returns more than {MOST_ROWS:,} rows: add a LIMIT to the tool.")
+                size += sum([len(value) for value in row if type(value) is str])
+                if size > MOST_TEXT:
+                    cursor.close(True)
+                    raise PackFault(f"a query returns more than {MOST_TEXT:,} characters: add a LIMIT to the tool.")
                 rows.append(row)
         except apsw.ConstraintError:
             raise
         except apsw.InterruptError:
             raise PackFault(f"{self._budget.spent or 'it was interrupted'}: make the query simpler.") from None
         except (apsw.Error, UnicodeDecodeError) as error:
+            if _comes_from_values(error) and any(value is not None for value in bound):
+                raise Refused("invalid_arguments", f"The arguments cannot be processed: {error}.") from error
             raise PackFault(f"its SQL failed: {error}.") from error
         return rows
 
@@ -131,6 +142,14 @@ class Runner:
         if size > MOST_BYTES and len(json.dumps(content, ensure_ascii=False).encode()) > MOST_BYTES:
             raise PackFault(f"its result is larger than {MOST_BYTES:,} bytes: return less, or add a LIMIT.")
         return content
+
+
+def _comes_from_values(error: Exception) -> bool:
+    """Whether SQL that is right in itself failed because of a value it was given: then the bot is answered."""
+    return isinstance(error, apsw.MismatchError | apsw.TooBigError) or (
+        isinstance(error, apsw.SQLError)
+        and any(text in str(error) for text in ("integer overflow", "malformed JSON", "pattern too complex", "bad JSON path"))
+    )
 
 
 def _cells(field: CompiledField, row: tuple[Any, ...]) -> list[Any]:

@@ -88,7 +88,9 @@ def bare_run(acme: None) -> Callable[..., Any]:
             clause_count=0,
             article_count=0,
         )
-        bot = BotVersion.objects.create(bot=Bot.objects.create(name=f"bare {n}"), number=1, spec="reference:faithful")
+        bot = BotVersion.objects.create(
+            bot=Bot.objects.create(name=f"bare {n}"), number=1, spec="reference:faithful"
+        )
         fields = {"status": "running", "started_at": timezone.now(), **fields}
         run = Run.objects.create(
             pack_version=version,

@@ -1,0 +1,270 @@
+"""Suites to test a plugin with. Each raises NotConforming with a sentence at the first thing that does not fit.
+
+    from assay_sdk import conformance
+    from my_plugin import assay_personas
+
+    def test_my_persona_conforms():
+        for kind in assay_personas():
+            conformance.check_persona(kind)
+
+A plugin that passes is not yet a good one; one that does not will be refused or reported when it is used.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import BaseModel
+
+from assay_sdk.bots import BotContext, BotReply, ConnectorType
+from assay_sdk.checks import CheckerType, CheckResult, Evidence, Outcome, TrialView
+from assay_sdk.importers import PackImporterType
+from assay_sdk.models import ChatReply, ModelType
+from assay_sdk.tickets import FailureReport, TicketRef, TicketSystem
+from assay_sdk.tools import ToolResult, ToolSpec
+from assay_sdk.users import Fact, PersonaType, Reaction, UserLine, UserScript
+
+
+class NotConforming(AssertionError):
+    """What does not fit the contract."""
+
+
+SCRIPT = UserScript(
+    opening="Hello, I would like to return the laptop from order ORD-1007, please.",
+    goal="A return is opened for the laptop.",
+    facts=(
+        Fact("order number", "ORD-1007"),
+        Fact("amount", "$1,290.01"),
+        Fact("name", "Zoë O'Neill"),
+        Fact("opened", "the box is open but the laptop was never used"),
+        Fact("date", "2026-02-10"),
+    ),
+    reactions=(Reaction("told about a fee", ("fee",), "accept"),),
+)
+LINES = (
+    UserLine(SCRIPT.opening, facts_given=("order number",)),
+    UserLine("My order number is ORD-1007. Thank you!", facts_given=("order number",)),
+    UserLine("I paid $1,290.01 on 2026-02-10.", facts_given=("amount", "date")),
+    UserLine("It is Zoë O'Neill.", facts_given=("name",)),
+    UserLine("Well, the box is open but the laptop was never used.", facts_given=("opened",)),
+    UserLine("ORD-1007", facts_given=("order number",)),
+    UserLine("I don't know that."),
+    UserLine("Yes, please."),
+    UserLine("Thanks, that is all.", done=True),
+    UserLine("Forget it, I give up.", done=True, gave_up=True),
+)
+
+
+def check_persona(kind: PersonaType, options: Mapping[str, Any] | None = None) -> None:
+    """A persona changes how, never what: facts and endings stay, something is said, the seed decides."""
+    given = _options(kind, options)
+    for seed in (0, 1, 2**62):
+        first, second = kind.build(given, seed), kind.build(given, seed)
+        for line in LINES:
+            said = first.manner(line, SCRIPT)
+            _need(isinstance(said, UserLine), f"manner() returned a {type(said).__name__} and no UserLine")
+            _need(bool(said.text.strip()), f"nothing is left of {line.text!r}")
+            _need(
+                (said.done, said.gave_up, tuple(said.facts_given))
+                == (line.done, line.gave_up, tuple(line.facts_given)),
+                f"done, gave_up or facts_given changed in {line.text!r}",
+            )
+            for fact in SCRIPT.facts:
+                if fact.value in line.text:
+                    _need(
+                        fact.value in said.text, f"{fact.value!r} is lost: {line.text!r} became {said.text!r}"
+                    )
+                else:
+                    _need(fact.value not in said.text, f"{said.text!r} gives away {fact.value!r} unasked")
+            _need(said == second.manner(line, SCRIPT), f"the same seed says {line.text!r} in two ways")
+
+
+def check_checker(
+    kind: CheckerType, options: Mapping[str, Any] | None = None, trials: Sequence[TrialView] = ()
+) -> None:
+    """A check gives the same well-formed answer for the same trial and leaves the trial alone.
+
+    `trials`: your own, in addition to the ones here (nothing said, an ordinary one, an error, a broken-off one).
+    """
+    checker = kind.build(_options(kind, options))
+    for trial in (*_trials(), *trials):
+        before = copy.deepcopy(trial)
+        result = checker.check(trial)
+        _need(trial == before, "check() changed the trial")
+        _need(
+            isinstance(result, CheckResult), f"check() returned a {type(result).__name__} and no CheckResult"
+        )
+        _need(isinstance(result.outcome, Outcome), f"the outcome {result.outcome!r} is no Outcome")
+        _need(0 <= result.reward <= 1, f"the reward {result.reward!r} is not from 0 to 1")
+        _need(all(isinstance(e, Evidence) and e.message for e in result.evidence), "evidence needs a message")
+        _json([asdict(e) for e in result.evidence], "the evidence")
+        _need(result == checker.check(trial), "the same trial gets two answers")
+
+
+def check_ticket_system(system: TicketSystem) -> None:
+    """Finding, opening and commenting, against the real system or one that imitates it. Leaves two tickets there."""
+    _need(bool(system.check().strip()), "check() must say who we are signed in as")
+    made: list[TicketRef] = []
+    for title in ("Wrong refund", "Wrong refund, once more: 'quotes', \\ and ünïcode"):
+        failure = _failure(title)
+        _need(system.find(failure.fingerprint) is None, "find() found a ticket that was never made")
+        ticket = system.create(failure)
+        _need(
+            isinstance(ticket, TicketRef) and bool(ticket.id),
+            f"create() returned {ticket!r} and no TicketRef",
+        )
+        found = system.find(failure.fingerprint)
+        _need(
+            found is not None and found.id == ticket.id,
+            f"find() gave {found!r} for the new ticket {ticket!r}",
+        )
+        system.comment(ticket, "Seen again.\nIn two lines: <b> & ünïcode.")
+        made.append(ticket)
+    _need(made[0].id != made[1].id, "two failures got one ticket")
+
+
+async def check_connector(
+    kind: ConnectorType, target: str, options: Mapping[str, Any] | None = None, *, message: str = "Hello."
+) -> None:
+    """A connector describes itself, opens sessions that do not disturb one another, and answers."""
+    connector = kind.build(target, _options(kind, options), _no_secret)
+    try:
+        _need(isinstance(connector.synthetic, bool), "synthetic must be True or False")
+        _need(not connector.synthetic, "only Assay's reference bots are synthetic")
+        _json(dict(connector.describe()), "what describe() gives")
+        sessions = [await connector.open(_context(seed)) for seed in (1, 2)]
+        for session in sessions:
+            reply = await session.respond(message)
+            _need(isinstance(reply, BotReply), f"respond() returned a {type(reply).__name__} and no BotReply")
+            _need(isinstance(reply.text, str), "a reply's text must be text")
+        for session in sessions:
+            await session.close()
+            _json(dict(session.notes()), "what notes() gives")
+    finally:
+        await connector.aclose()
+
+
+async def check_model(kind: ModelType, target: str, options: Mapping[str, Any] | None = None) -> None:
+    """A model describes itself and completes a chat."""
+    model = kind.build(target, _options(kind, options), _no_secret)
+    try:
+        _json(dict(model.describe()), "what describe() gives")
+        reply = await model.complete([{"role": "user", "content": "Say hello."}], seed=1)
+        _need(isinstance(reply, ChatReply), f"complete() returned a {type(reply).__name__} and no ChatReply")
+        _need(
+            isinstance(reply.text, str) and bool(reply.finish_reason),
+            "a reply needs text and a finish_reason",
+        )
+    finally:
+        await model.aclose()
+
+
+def check_importer(kind: PackImporterType, files: Mapping[str, bytes]) -> None:
+    """An importer knows its own format, refuses others, and gives the files of a pack. `files`: one of its own."""
+    _need(kind.recognises(files) is True, "recognises() does not know its own format")
+    _need(
+        kind.recognises({"photo.jpg": b"\xff\xd8\xff"}) is False, "recognises() takes a photo for its format"
+    )
+    made = kind.convert(files)
+    _need(
+        all(isinstance(name, str) and isinstance(data, bytes) for name, data in made.items()),
+        "convert() must give bytes by relative path",
+    )
+    _need("pack.yaml" in made, "convert() gave no pack.yaml")
+    _need(
+        not any(name.startswith("/") or ".." in name.split("/") for name in made),
+        "convert() gave a path outside of the pack",
+    )
+
+
+# --- what the suites work with ------------------------------------------------------------------
+
+
+def _need(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise NotConforming(f"{sentence}.")
+
+
+def _json(value: Any, what: str) -> None:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise NotConforming(f"{what} is not plain JSON: {error}.") from None
+
+
+def _options(kind: Any, options: Mapping[str, Any] | None) -> BaseModel:
+    made: BaseModel = kind.options.model_validate(dict(options or {}))
+    return made
+
+
+def _no_secret(reference: str) -> str:
+    return f"the secret behind {reference}"
+
+
+def _failure(title: str) -> FailureReport:
+    return FailureReport(
+        fingerprint=secrets.token_hex(32),
+        task="RET-RMA-007",
+        title=title,
+        category="incorrect_state_update",
+        explanation="refunds.amount is 193.5 where 150 was expected.",
+        count=3,
+        trials=20,
+        url="https://acme.example/trials/1/",
+        details={"group": "returns"},
+    )
+
+
+def _call(number: int, **fields: Any) -> dict[str, Any]:
+    return {
+        "type": "tool", "call": number, "tool": "refunds_issue", "kind": "write",
+        "arguments": {"order_id": "ORD-1007", "amount": 193.5}, "ok": True, "result": {"refund_id": "RF-1"},
+        "error": None, "message": None, "empty": False, "wrote": True, **fields,
+    }  # fmt: skip
+
+
+def _trials() -> list[TrialView]:
+    user = {"type": "user", "text": "Refund me.", "facts_given": []}
+    bot = {"type": "bot", "text": "I have refunded 193.50.", "truncated": False, "ends": None}
+    task = {"id": "RET-RMA-007", "title": "A refund"}
+    error = {"ok": False, "result": None, "error": "not_found", "message": "No order.", "wrote": False}
+    return [
+        TrialView(task, [], [], "empty_replies"),
+        TrialView(task, [user, _call(0), bot], [], "user_done"),
+        TrialView(task, [user, _call(0, **error, arguments="{not json"), bot], [], "bot_closed"),
+        TrialView(task, [user, _call(0), {**bot, "text": "", "truncated": True}], [], "time_limit"),
+    ]
+
+
+class _Door:
+    """A door with one tool, which always answers the same."""
+
+    specs: Sequence[ToolSpec] = (
+        ToolSpec(
+            "orders_get", "Read an order.", {"type": "object", "properties": {"id": {"type": "string"}}}
+        ),
+    )
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolResult:
+        return ToolResult(0, ok=True, content={"id": "ORD-1007", "status": "delivered"})
+
+
+class _Meter:
+    def add_tokens(self, prompt: int, completion: int) -> None:
+        return None
+
+
+def _context(seed: int) -> BotContext:
+    return BotContext(
+        instructions="You are the support of a shop. Be brief.",
+        tools=_Door(),
+        seed=seed,
+        now="2026-02-28T09:00:00+00:00",
+        trial_id=f"conformance-{seed}",
+        meter=_Meter(),
+    )

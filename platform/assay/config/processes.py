@@ -27,7 +27,7 @@ def worker_environment() -> dict[str, str]:
     """The environment of a worker: this one's, with the platform on the path and one thread for linear algebra."""
     path = os.pathsep.join([str(_PLATFORM), *filter(None, [os.environ.get("PYTHONPATH")])])
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-    return {**one, **os.environ, "PYTHONPATH": path, "DJANGO_SETTINGS_MODULE": "assay.config.settings"}
+    return {"DJANGO_SETTINGS_MODULE": "assay.config.settings", **one, **os.environ, "PYTHONPATH": path}
 
 
 class Worker:

@@ -34,8 +34,8 @@ _EVERYWHERE = [
     "assay.accounts",
 ]
 SHARED_APPS = [
+    "assay.tenancy",  # before django_tenants, whose create_tenant command it replaces
     "django_tenants",
-    "assay.tenancy",
     "assay.config",
     *_EVERYWHERE,
     "django.contrib.staticfiles",
@@ -166,7 +166,6 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 
 STATIC_URL = "/static/"
-STATIC_ROOT = STATE_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
@@ -222,7 +221,8 @@ CELERY_TASK_IGNORE_RESULT = True  # results are rows
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_TASK_DEFAULT_QUEUE = "assay"
+# Installations that share a broker need queues of their own, or they wake each other's workers.
+CELERY_TASK_DEFAULT_QUEUE = os.environ.get("ASSAY_QUEUE") or "assay"
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_TIME_LIMIT = 3_600  # a bound for everything; run slices are far shorter

@@ -40,6 +40,7 @@ def create_tenant(
     _check_host(host)
     try:
         with schema_context(get_public_schema_name()), transaction.atomic():
+            _take_turns()
             if Tenant.objects.filter(schema_name__iexact=schema).exists() or schema_exists(schema):
                 raise TenantError(f"The schema {schema!r} exists already; choose another name.")
             _check_free(host)
@@ -74,6 +75,7 @@ def add_host(tenant: Tenant, host: str, *, by: User | None) -> Domain:
     host = host.strip().lower()
     _check_host(host)
     with schema_context(get_public_schema_name()), transaction.atomic():
+        _take_turns()
         _check_free(host)
         domain = Domain.objects.create(tenant=tenant, domain=host, is_primary=False)
         record("tenant.host_added", actor=by, target=tenant, data={"host": host})
@@ -93,6 +95,7 @@ def ensure_public(host: str = "admin.localhost") -> Tenant:
     """The public schema's own entry, which gives the operators' site its host name. Does nothing if it is there."""
     _check_host(host)
     with schema_context(get_public_schema_name()), transaction.atomic():
+        _take_turns()
         tenant, _ = Tenant.objects.get_or_create(
             schema_name=get_public_schema_name(), defaults={"name": "Operators"}
         )
@@ -134,6 +137,12 @@ def _check_schema(schema: str) -> None:
             f"{schema!r} cannot be a schema name: use 2 to 48 lower-case letters, digits and underscores, "
             "starting with a letter, and neither 'public' nor 'pg_...'."
         )
+
+
+def _take_turns() -> None:
+    """Names are given out one after the other, so that the second of two equal ones gets a sentence."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('assay.tenants'))")
 
 
 def _check_free(host: str) -> None:

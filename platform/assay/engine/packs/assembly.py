@@ -78,12 +78,12 @@ class _Assembly:
         if read is not None and document is not None:
             manifests.check_shares(read[0], document, layout.shared, self._findings)
         # All that the world is made of; when something of it is broken, preparing it would only repeat that.
-        before = len(self._findings)
+        before = self._findings.reported
         seed = self._seed(layout)
         comparison = self._comparison(layout)
         schema = [(path, self._texts[path]) for path in layout.schemas if path in self._texts]
         articles = self._articles(layout)
-        world_stands = len(self._findings) == before and len(schema) == len(layout.schemas) > 0
+        world_stands = self._findings.reported == before and len(schema) == len(layout.schemas) > 0
         known_clauses = self._clauses()
         tools = self._tools(layout)
         known = Known(
@@ -194,7 +194,9 @@ class _Assembly:
         if text is None:
             return None
         if not text.strip():
-            self._findings.add(POLICY, 0, "The policy is empty; write what the bot is to keep to.", "empty_policy")
+            self._findings.add(
+                POLICY, 0, "The policy is empty; write what the bot is to keep to.", "empty_policy"
+            )
         return clauses(POLICY, text, self._findings)
 
     def _items(self, path: str, what: str) -> tuple[Document, list[object]] | None:
@@ -203,7 +205,9 @@ class _Assembly:
         if document is None:
             return None
         if document.value is None:
-            self._findings.add(path, 0, f"The file is empty; write a list of {what}, or remove it.", "empty_file")
+            self._findings.add(
+                path, 0, f"The file is empty; write a list of {what}, or remove it.", "empty_file"
+            )
             return None
         if not isinstance(document.value, list):
             message = f"The file holds a list of {what} ('- ...'), but this is {kind_of(document.value)}."
@@ -220,12 +224,12 @@ class _Assembly:
                 continue
             document, values = items
             for index, value in enumerate(values):
-                before = len(self._findings)
+                before = self._findings.reported
                 tool = validate(Tool, document, self._findings, index)
                 name = tool.name if tool else value.get("name") if isinstance(value, dict) else None
                 if tool is not None:
                     self._check_tool(tool, document, index)
-                if tool is not None and len(self._findings) == before:
+                if tool is not None and self._findings.reported == before:
                     tools.good[tool.name] = tool
                 elif isinstance(name, str):
                     tools.broken.add(name)
@@ -245,7 +249,9 @@ class _Assembly:
             message = f"There is a tool {shown(tool.name)} already, in {first.path}:{first.line}; rename one."
             self._findings.add(document.path, document.line(index, "name"), message, "duplicate_tool")
         if tool.name.startswith(BUILT_IN):
-            message = f"Names that begin with {BUILT_IN} are those of built-in tools; rename {shown(tool.name)}."
+            message = (
+                f"Names that begin with {BUILT_IN} are those of built-in tools; rename {shown(tool.name)}."
+            )
             self._findings.add(document.path, document.line(index, "name"), message, "reserved_name")
         for keys, message in check_schema(tool.input):
             self._findings.add(document.path, document.line(index, "input", *keys), message, "bad_schema")
@@ -258,17 +264,19 @@ class _Assembly:
                 continue
             document, values = items
             for index, value in enumerate(values):
-                before = len(self._findings)
+                before = self._findings.reported
                 raw = value.get("id") if isinstance(value, dict) else None
                 name = raw if isinstance(raw, str) else None
                 task = validate(Task, document, self._findings, index, task=name)
                 if name is not None and f"task:{name}" in self._sources:
                     first = self._sources[f"task:{name}"]
-                    message = f"There is a task {name[:80]} already, in {first.path}:{first.line}; change one id."
+                    message = (
+                        f"There is a task {name[:80]} already, in {first.path}:{first.line}; change one id."
+                    )
                     self._findings.add(path, document.line(index, "id"), message, "duplicate_task", task=name)
                 if task is not None:
                     check_task(task, document, index, known, self._findings)
-                    if len(self._findings) == before and self._can_run(task, known):
+                    if self._findings.reported == before and self._can_run(task, known):
                         tasks[task.id] = task
                 if name is not None:
                     self._sources.note(

@@ -75,7 +75,9 @@ def check_paths(paths: Iterable[str], findings: Findings) -> None:
         for length in range(1, len(parts)):
             folder = "/".join(parts[:length])
             if folder in files:
-                findings.add(path, 0, f"{folder} is a file and a folder at once; rename one.", "file_and_folder")
+                findings.add(
+                    path, 0, f"{folder} is a file and a folder at once; rename one.", "file_and_folder"
+                )
 
 
 def check_sizes(sizes: Mapping[str, int], findings: Findings, *, whole: str) -> None:

@@ -17,10 +17,11 @@ def merge(parts: Sequence[tuple[ComparisonFile, Document]], findings: Findings) 
     for rules, document in parts:
         ignored.update(dict.fromkeys(rules.ignore_tables))
         for table, said in rules.tables.items():
-            if said.key:
-                if keys.setdefault(table, said.key) != said.key:
-                    message = f"The key of {shown(table)} is given differently in another file; keep one."
-                    findings.add(document.path, document.line("tables", table, "key"), message, "conflicting_rules")
+            if said.key and keys.setdefault(table, said.key) != said.key:
+                message = f"The key of {shown(table)} is given differently in another file; keep one."
+                findings.add(
+                    document.path, document.line("tables", table, "key"), message, "conflicting_rules"
+                )
             mine = columns.setdefault(table, {})
             for column, rule in said.columns.items():
                 if mine.setdefault(column, rule) != rule:

@@ -25,11 +25,14 @@ class Findings:
         self._problems: dict[Problem, None] = {}
         self._kept: Counter[str] = Counter()
         self._dropped: Counter[str] = Counter()
+        #: How often something was reported, also what is not kept; it grows whenever something is wrong.
+        self.reported = 0
 
     def add(self, path: str, line: int, message: str, code: str, *, task: str | None = None) -> None:
         self.put(Problem(path, line, message, code, task))
 
     def put(self, problem: Problem) -> None:
+        self.reported += 1
         if problem in self._problems:
             return
         if self._kept[problem.path] >= MOST_IN_A_FILE or len(self._problems) >= MOST_IN_ALL:
@@ -37,13 +40,6 @@ class Findings:
             return
         self._kept[problem.path] += 1
         self._problems[problem] = None
-
-    def count(self, path: str) -> int:
-        """How many problems of a file were found so far."""
-        return self._kept[path] + self._dropped[path]
-
-    def __len__(self) -> int:
-        return len(self._problems)
 
     def __bool__(self) -> bool:
         return bool(self._problems)
@@ -54,22 +50,23 @@ class Findings:
         elsewhere = 0
         for path, number in self._dropped.items():
             if self._kept[path]:
-                more.append(Problem(path, 0, f"There are {number} more problems in this file.", "more_problems"))
+                more.append(
+                    Problem(path, 0, f"There are {number} more problems in this file.", "more_problems")
+                )
             else:
                 elsewhere += number
         if elsewhere:
-            more.append(Problem("pack.yaml", 0, f"There are {elsewhere} more problems in other files.", "more_problems"))
-        return sorted([*self._problems, *more], key=sort_key)
+            more.append(
+                Problem(
+                    "pack.yaml", 0, f"There are {elsewhere} more problems in other files.", "more_problems"
+                )
+            )
+        return sorted([*self._problems, *more], key=lambda p: (p.path, p.line, p.message))
 
     def raise_if_any(self) -> None:
         """Raises PackError when there is a problem."""
         if self._problems:
             raise PackError(self.problems())
-
-
-def sort_key(problem: Problem) -> tuple[str, int, str]:
-    """By file and line."""
-    return (problem.path, problem.line, problem.message)
 
 
 def shown(value: object) -> str:
@@ -93,6 +90,13 @@ def suggestion(wrong: str, names: Iterable[str]) -> str:
         if near:
             return f"; did you mean {shown(lower[near[0]])}?"
     return "."
+
+
+def torn(key: str, value: object) -> str:
+    """A hint for the commonest slip: `{description: Yes, if any}`, where a comma ends the text."""
+    if value is None and " " in key.strip():
+        return " If it belongs to the text before it, put that text into quotes: a comma ends it inside { }."
+    return ""
 
 
 def listed(names: Iterable[str], last: str = "and") -> str:

@@ -79,7 +79,11 @@ class _Walk:
                 with os.scandir(place) as entries:
                     listed = self._take(entries, inside)
             except OSError as error:
-                self._add(inside or str(place), f"The folder cannot be read: {error.strerror or error}.", "unreadable")
+                self._add(
+                    inside or str(place),
+                    f"The folder cannot be read: {error.strerror or error}.",
+                    "unreadable",
+                )
                 continue
             if listed is None:
                 return
@@ -103,12 +107,18 @@ class _Walk:
             total += len(data)
             if len(data) > MOST_BYTES_A_FILE or total > MOST_BYTES:
                 # It grew after it was measured.
-                self._add(path, f"The file makes the pack too large; at most {MOST_BYTES:,} bytes.", "pack_too_large")
+                self._add(
+                    path,
+                    f"The file makes the pack too large; at most {MOST_BYTES:,} bytes.",
+                    "pack_too_large",
+                )
                 break
             self._read[path] = data
         return dict(self._read)
 
-    def _take(self, entries: Iterable[os.DirEntry[str]], inside: str) -> list[tuple[os.DirEntry[str], str]] | None:
+    def _take(
+        self, entries: Iterable[os.DirEntry[str]], inside: str
+    ) -> list[tuple[os.DirEntry[str], str]] | None:
         """The entries of one folder; None when there are more than any pack has."""
         taken = []
         for entry in entries:
@@ -116,7 +126,11 @@ class _Walk:
                 continue
             self._seen += 1
             if self._seen > 2 * MOST_FILES:
-                self._add("the pack", f"It holds more than {MOST_FILES:,} files, the most a pack has.", "too_many_files")
+                self._add(
+                    "the pack",
+                    f"It holds more than {MOST_FILES:,} files, the most a pack has.",
+                    "too_many_files",
+                )
                 return None
             taken.append((entry, f"{inside}{entry.name}"))
         return taken
@@ -127,7 +141,9 @@ class _Walk:
             self._add(name, "This is a symbolic link; put the file itself there.", "symlink")
         elif entry.is_dir(follow_symlinks=False):
             if name.count("/") + 1 > DEEPEST:
-                self._add(name, f"The folder lies too deep; at most {DEEPEST} folders are allowed.", "bad_path")
+                self._add(
+                    name, f"The folder lies too deep; at most {DEEPEST} folders are allowed.", "bad_path"
+                )
                 return False
             return True
         else:
@@ -136,7 +152,9 @@ class _Walk:
                 self._found[name] = Path(entry.path)
                 self._sizes[name] = details.st_size
             else:
-                self._add(name, "This is a device, a pipe or a socket and no file; remove it.", "special_file")
+                self._add(
+                    name, "This is a device, a pipe or a socket and no file; remove it.", "special_file"
+                )
         return False
 
     def _add(self, path: str, message: str, code: str) -> None:

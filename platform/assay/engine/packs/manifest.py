@@ -31,13 +31,17 @@ def read_manifest(document: Document, findings: Findings) -> tuple[PackFile, dat
             message = f"The format is {shown(version)}; this Assay reads format 1, so write 'format: 1'."
             findings.add(PATH, document.line("format"), message, "bad_format")
             return None
-        findings.add(PATH, document.line(), "'format' is missing; begin the file with 'format: 1'.", "missing_key")
+        findings.add(
+            PATH, document.line(), "'format' is missing; begin the file with 'format: 1'.", "missing_key"
+        )
         return None
     manifest = validate(PackFile, document, findings)
     raw = document.value.get("clock")
     clock = read_clock(raw) if isinstance(raw, str) else None
     if isinstance(raw, str) and clock is None:
-        message = f"The clock {shown(raw)} is no instant with an offset; write it like 2026-03-02T10:00:00-05:00."
+        message = (
+            f"The clock {shown(raw)} is no instant with an offset; write it like 2026-03-02T10:00:00-05:00."
+        )
         findings.add(PATH, document.line("clock"), message, "bad_clock")
     if manifest is None or clock is None:
         return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.engine.packs.findings import Findings, shown, suggestion
+from assay.engine.packs.findings import Findings, shown
 from assay.engine.packs.models import Clause, Section, Source
 
 _ID = re.compile(r"\{#([^{}\n]*)\}")
@@ -54,13 +54,6 @@ def _words(block: _Block, mark: str) -> str:
     return words[item.end() :] if item else words.lstrip("#").strip()
 
 
-def check_clause(name: str, known: dict[str, Clause]) -> str | None:
-    """A sentence for a clause that the policy does not have; None when it does."""
-    if name in known:
-        return None
-    return f"There is no clause {name} in policy.md{suggestion(name, known)}"
-
-
 def sections(path: str, text: str, findings: Findings) -> list[Section]:
     """The sections of an article, in order; nothing when it has no title or no text, which is a problem."""
     stem = path.rsplit("/", 1)[-1].removesuffix(".md")
@@ -88,7 +81,9 @@ def sections(path: str, text: str, findings: Findings) -> list[Section]:
         name = _unique(_slug(heading_text), taken)
         made.append(Section(f"{stem}#{name}", title, heading_text or title, body, Source(path, number)))
     if not made:
-        findings.add(path, 1, "The article has a title and no text; write some, or delete the file.", "empty_article")
+        findings.add(
+            path, 1, "The article has a title and no text; write some, or delete the file.", "empty_article"
+        )
     return made
 
 

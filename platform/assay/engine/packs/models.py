@@ -36,7 +36,9 @@ def _form(value: object) -> str:
         return "<fields>" if "fields" in value else "<mapping>"
     if isinstance(value, list | tuple):
         return "<list>"
-    return "<fields>" if isinstance(value, Fields) else "<mapping>" if isinstance(value, BaseModel) else "<text>"
+    return (
+        "<fields>" if isinstance(value, Fields) else "<mapping>" if isinstance(value, BaseModel) else "<text>"
+    )
 
 
 class Strict(BaseModel):
@@ -109,12 +111,16 @@ class ManyRows(Strict):
 class Fields(Strict):
     fields: dict[
         str,
-        Annotated[Annotated[Line, Tag("<text>")] | Annotated[ManyRows, Tag("<mapping>")], Discriminator(_form)],
+        Annotated[
+            Annotated[Line, Tag("<text>")] | Annotated[ManyRows, Tag("<mapping>")], Discriminator(_form)
+        ],
     ]
 
 
 Result = Annotated[
-    Annotated[Line, Tag("<text>")] | Annotated[ManyRows, Tag("<mapping>")] | Annotated[Fields, Tag("<fields>")],
+    Annotated[Line, Tag("<text>")]
+    | Annotated[ManyRows, Tag("<mapping>")]
+    | Annotated[Fields, Tag("<fields>")],
     Discriminator(_form),
 ]
 

@@ -27,5 +27,7 @@ class PackError(AssayError):
     """A pack that cannot be loaded. Holds every problem found, in the order of the files."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(sorted(problems))
+        self.problems = tuple(
+            sorted(problems, key=lambda p: (p.path, p.line, p.message, p.code, p.task or ""))
+        )
         super().__init__("\n".join(str(p) for p in self.problems))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.engine.packs.findings import Findings, shown, suggestion
-from assay.engine.packs.markdown import check_clause
 from assay.engine.packs.models import Action, Clause, Task, Tool
 from assay.engine.packs.schemas import check_arguments, count_values
 from assay.engine.packs.seed import check_cell
@@ -23,7 +22,10 @@ _REFERENCE = re.compile(r"\$([a-z][a-z0-9_]{0,39})((?:\.[A-Za-z0-9_]+)+)")
 _KNOWLEDGE_INPUTS: dict[str, dict[str, Any]] = {
     "knowledge_search": {
         "required": ["query"],
-        "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "minimum": 1, "maximum": 20}},
+        "properties": {
+            "query": {"type": "string"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 20},
+        },
     },
     "knowledge_read": {"required": ["section"], "properties": {"section": {"type": "string"}}},
 }
@@ -47,16 +49,18 @@ def check_task(task: Task, document: Document, index: int, known: Known, finding
 
     if known.clauses is not None:
         for number, clause in enumerate(task.clauses):
-            wrong = check_clause(clause, known.clauses)
-            if wrong is not None:
-                add(wrong, "unknown_clause", "clauses", number)
+            if clause not in known.clauses:
+                near = suggestion(clause, known.clauses)
+                add(f"There is no clause {clause} in policy.md{near}", "unknown_clause", "clauses", number)
     for table, rows in task.world.items():
         for number, row in enumerate(rows):
             for column, value in row.items():
                 wrong = check_cell(value)
                 if wrong is not None:
                     add(f"Column {shown(column)}: {wrong}", "bad_cell", "world", table, number, column)
-    outcomes: list[tuple[tuple[str | int, ...], Sequence[Action]]] = [(("expected", "actions"), task.expected.actions)]
+    outcomes: list[tuple[tuple[str | int, ...], Sequence[Action]]] = [
+        (("expected", "actions"), task.expected.actions)
+    ]
     outcomes += [
         (("expected", "also_accept", number, "actions"), other.actions)
         for number, other in enumerate(task.expected.also_accept)
@@ -75,7 +79,11 @@ def _check_actions(actions: Sequence[Action], known: Known) -> Iterator[Finding]
         yield from _check_action(number, action, earlier, known)
         if action.as_ is not None:
             if action.as_ in earlier:
-                yield (number, "as"), f"An earlier action is called {shown(action.as_)}; choose another name.", "name_taken"
+                yield (
+                    (number, "as"),
+                    f"An earlier action is called {shown(action.as_)}; choose another name.",
+                    "name_taken",
+                )
             earlier[action.as_] = number
 
 
@@ -89,7 +97,9 @@ def _check_action(number: int, action: Action, earlier: Iterable[str], known: Kn
             continue
         found = _REFERENCE.fullmatch(text)
         if found is None:
-            message = f"{shown(text)} begins with a '$' and is no $name.field; write $$ if it is meant as text."
+            message = (
+                f"{shown(text)} begins with a '$' and is no $name.field; write $$ if it is meant as text."
+            )
             yield (number, "args", *at), message, "bad_reference"
         elif found.group(1) not in earlier:
             near = suggestion(found.group(1), earlier)
@@ -101,9 +111,13 @@ def _check_action(number: int, action: Action, earlier: Iterable[str], known: Kn
             near = suggestion(action.tool, known.tools)
             yield (number, "tool"), f"There is no tool {shown(action.tool)}{near}", "unknown_tool"
         return
-    open_values = frozenset(n for n, value in action.args.items() if any(_is_reference(t) for _, t in _texts(value)))
+    open_values = frozenset(
+        n for n, value in action.args.items() if any(_is_reference(t) for _, t in _texts(value))
+    )
     for at, message in check_arguments(schema, _plain(action.args), open_values):
-        where = ": ".join(["Argument " + shown(str(at[0])), message]) if at and at[0] in action.args else message
+        where = (
+            ": ".join(["Argument " + shown(str(at[0])), message]) if at and at[0] in action.args else message
+        )
         yield (number, "args", *at) if at else (number,), where if at else message, "bad_arguments"
 
 
@@ -137,4 +151,3 @@ def _texts(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
     elif isinstance(value, list | tuple):
         for number, inner in enumerate(value):
             yield from (((number, *at), text) for at, text in _texts(inner))
-

@@ -27,7 +27,9 @@ def rows_of_csv(path: str, text: str, findings: Findings) -> list[SeedRow]:
             if not _check_header(path, line, header, findings):
                 return []
         elif len(cells) != len(header):
-            message = f"The row has {len(cells)} cells, but the header has {len(header)}; check commas and quotes."
+            message = (
+                f"The row has {len(cells)} cells, but the header has {len(header)}; check commas and quotes."
+            )
             findings.add(path, line, message, "bad_row")
         else:
             values = {name: cell or None for name, cell in zip(header, cells, strict=True)}
@@ -89,7 +91,9 @@ def _check_header(path: str, line: int, header: list[str], findings: Findings) -
             findings.add(path, line, f"Column {number} of the header has no name; give it one.", "bad_header")
             good = False
         elif name.casefold() in seen:
-            findings.add(path, line, f"The column {shown(name)} appears twice in the header; keep one.", "bad_header")
+            findings.add(
+                path, line, f"The column {shown(name)} appears twice in the header; keep one.", "bad_header"
+            )
             good = False
         seen.add(name.casefold())
     return good
@@ -108,11 +112,13 @@ def _records(path: str, text: str, findings: Findings) -> Iterator[tuple[int, li
         except csv.Error as error:
             said = str(error)
             if "field larger" in said:
-                message = f"A cell has more than {LONGEST_CELL:,} characters; shorten it, or check the quotes."
+                message = (
+                    f"A cell has more than {LONGEST_CELL:,} characters; shorten it, or check the quotes."
+                )
             elif "unexpected end of data" in said:
                 message = "A quote that opens in this row is not closed."
             else:
-                message = "The quotes of this row do not match; write \"\" for a quote inside quotes."
+                message = 'The quotes of this row do not match; write "" for a quote inside quotes.'
             findings.add(path, begin, message, "bad_csv")
             return
         if cells:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
-from assay.engine.packs.findings import Findings, listed, shown, suggestion
+from assay.engine.packs.findings import Findings, listed, shown, suggestion, torn
 from assay.engine.packs.yamls import Document
 
 M = TypeVar("M", bound=BaseModel)
@@ -67,12 +67,14 @@ def _path_in(value: Any, loc: Sequence[str | int]) -> tuple[list[str | int], lis
     path: list[str | int] = []
     plain = [part for part in loc if not (isinstance(part, str) and part.startswith("<"))]
     for number, part in enumerate(plain):
-        if isinstance(value, Mapping) and part in value:
-            value = value[part]
-        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
-            value = value[part]
-        else:
+        there = (
+            part in value
+            if isinstance(value, Mapping)
+            else isinstance(value, list) and part in range(len(value))
+        )
+        if not there:
             return path, plain[number:]
+        value = value[part]
         path.append(part)
     return path, []
 
@@ -93,7 +95,8 @@ def _sentence(
     if kind == "extra_forbidden":
         known = sorted(_keys_at(model, detail["loc"][:-1]))
         wrong = str(path[-1])
-        return f"There is no key {shown(wrong)} here{suggestion(wrong, known)} The keys are {listed(known)}."
+        hint = torn(wrong, _at(whole, path)) or f" The keys are {listed(known)}."
+        return f"There is no key {shown(wrong)} here{suggestion(wrong, known)}{hint}"
     value = _at(whole, path)
     simple = _SENTENCES.get(kind)
     if simple is not None:
@@ -148,12 +151,16 @@ _SENTENCES: dict[str, Callable[[str, Any, Mapping[str, Any]], str]] = {
     "literal_error": _choice,
     "enum": _choice,
     "union_tag_invalid": _union,
-    "tuple_type": lambda name, value, _: f"{name} must be a list ([...] or lines with '- '), but is {kind_of(value)}.",
+    "tuple_type": lambda name, value, _: (
+        f"{name} must be a list ([...] or lines with '- '), but is {kind_of(value)}."
+    ),
     "dict_type": lambda name, value, _: f"{name} must be a mapping ('key: value'), but is {kind_of(value)}.",
     "model_type": lambda name, value, _: f"{name} must be a mapping ('key: value'), but is {kind_of(value)}.",
     "bool_type": lambda name, value, _: f"{name} must be true or false, but is {shown(value)}.",
     "float_type": _number,
-    "greater_than": lambda name, value, context: f"{name} must be more than {context.get('gt')}, but is {shown(value)}.",
+    "greater_than": lambda name, value, context: (
+        f"{name} must be more than {context.get('gt')}, but is {shown(value)}."
+    ),
     "finite_number": lambda name, _, __: f"{name} must be a finite number.",
 }
 
@@ -204,7 +211,9 @@ def _step(kind: Any, part: str | int) -> Iterator[Any]:
         if isinstance(member, type) and issubclass(member, BaseModel):
             for name, field in member.model_fields.items():
                 if part in {name, field.alias}:
-                    yield Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+                    yield (
+                        Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+                    )
         elif typing.get_origin(member) is tuple:
             yield typing.get_args(member)[0]
         elif typing.get_origin(member) is dict:

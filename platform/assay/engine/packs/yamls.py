@@ -7,7 +7,6 @@ costs no stack, and an alias is an event that is refused and never followed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import yaml
 
 from assay.engine.packs.findings import Findings, shown
+from assay.engine.packs.scalars import plain_scalar
 
 #: Collections inside each other.
 DEEPEST = 32
@@ -23,32 +23,44 @@ MOST_VALUES = 500_000
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_INT = re.compile(r"[-+]?[0-9]+")
-_OCTAL = re.compile(r"0o[0-7]+")
-_HEX = re.compile(r"0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_WORDS: dict[str, bool | None] = {
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
-}
-_NUMBER_STARTS = frozenset("+-.0123456789")
-
 #: What libyaml and PyYAML say, and what it means for somebody who edits a pack.
 _HINTS = (
-    ("mapping values are not allowed", "A ': ' stands where no value can; put text that holds ': ' into quotes."),
-    ("cannot start any token", "This character cannot begin a value; indent with spaces, and put such text into quotes."),
-    ("could not find expected ':'", "A 'key: value' is expected here; check the line above and the indentation."),
-    ("expected ',' or '}'", "A ',' or '}' is missing in { ... }; text with a comma, ':' or a bracket needs quotes."),
-    ("expected ',' or ']'", "A ',' or ']' is missing in [ ... ]; text with a comma, ':' or a bracket needs quotes."),
+    (
+        "mapping values are not allowed",
+        "A ': ' stands where no value can; put text that holds ': ' into quotes.",
+    ),
+    (
+        "cannot start any token",
+        "This character cannot begin a value; indent with spaces, and put such text into quotes.",
+    ),
+    (
+        "could not find expected ':'",
+        "A 'key: value' is expected here; check the line above and the indentation.",
+    ),
+    (
+        "expected ',' or '}'",
+        "A ',' or '}' is missing in { ... }; text with a comma, ':' or a bracket needs quotes.",
+    ),
+    (
+        "expected ',' or ']'",
+        "A ',' or ']' is missing in [ ... ]; text with a comma, ':' or a bracket needs quotes.",
+    ),
     ("expected key", "A key is expected here; check the indentation."),
     ("expected <block end>", "This does not fit what stands above; check the indentation."),
     ("expected '-' indicator", "A list item '- ...' is expected here; check the indentation."),
-    ("block sequence entries are not allowed", "A list item cannot stand here; begin the list on a new line."),
+    (
+        "block sequence entries are not allowed",
+        "A list item cannot stand here; begin the list on a new line.",
+    ),
     ("unexpected end of stream", "A quote that opens here is not closed."),
-    ("unknown escape character", "There is an unknown escape in this text; in double quotes write \\\\ for a backslash."),
-    ("expected <document start>", "Something follows the end of the document; check brackets and indentation."),
+    (
+        "unknown escape character",
+        "There is an unknown escape in this text; in double quotes write \\\\ for a backslash.",
+    ),
+    (
+        "expected <document start>",
+        "Something follows the end of the document; check brackets and indentation.",
+    ),
     ("node content", "A value is expected here; check brackets and commas."),
     ("expected the node content", "A value is expected here; check brackets and commas."),
     ("tab", "Indent with spaces, not with tabs."),
@@ -139,7 +151,7 @@ def _events(text: str) -> Iterator[Any]:
 class _Level:
     """A collection being read."""
 
-    __slots__ = ("key", "key_line", "keyed", "kept", "place", "value")
+    __slots__ = ("kept", "key", "key_line", "keyed", "place", "value")
 
     def __init__(self, value: Any, place: Place, *, keyed: bool) -> None:
         self.value = value
@@ -172,7 +184,9 @@ class _Reader:
         elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
             self._levels.pop()
         elif kind is yaml.AliasEvent:
-            self._refuse(event, f"*{event.anchor} is an alias; packs have none, write the value out.", "yaml_alias")
+            self._refuse(
+                event, f"*{event.anchor} is an alias; packs have none, write the value out.", "yaml_alias"
+            )
             self._scalar_value(None, _line(event), blank=False)
         elif kind is yaml.DocumentStartEvent:
             self._documents += 1
@@ -183,10 +197,16 @@ class _Reader:
     def _check_plain(self, event: Any) -> None:
         self._budget.left -= 1
         if self._budget.left < 0:
-            self._refuse(event, f"The YAML files hold more than {MOST_VALUES:,} values; use CSV for seed rows.", "too_many_values")
+            self._refuse(
+                event,
+                f"The YAML files hold more than {MOST_VALUES:,} values; use CSV for seed rows.",
+                "too_many_values",
+            )
             raise _StopError
         if event.anchor is not None:
-            message = f"&{event.anchor} is an anchor; packs have none, write the value out where it is needed."
+            message = (
+                f"&{event.anchor} is an anchor; packs have none, write the value out where it is needed."
+            )
             self._refuse(event, message, "yaml_anchor")
         if event.tag is not None:
             self._refuse(event, f"{shown(event.tag)} is a tag; packs have none, delete it.", "yaml_tag")
@@ -198,7 +218,9 @@ class _Reader:
     def _open(self, event: Any, *, keyed: bool) -> None:
         line = _line(event)
         if len(self._levels) >= DEEPEST:
-            self._refuse(event, f"Values are nested more than {DEEPEST} deep here; make it flatter.", "yaml_depth")
+            self._refuse(
+                event, f"Values are nested more than {DEEPEST} deep here; make it flatter.", "yaml_depth"
+            )
             raise _StopError
         if self._levels and self._levels[-1].keyed and self._levels[-1].key is None:
             self._refuse(event, "A list or mapping cannot be a key; keys are text.", "yaml_key")
@@ -217,7 +239,7 @@ class _Reader:
             self._scalar_value(event.value, line, blank=False)
             return
         try:
-            value = _resolve(event.value)
+            value = plain_scalar(event.value)
         except ValueError as error:
             self._refuse(event, str(error), "yaml_number")
             value = None
@@ -268,46 +290,6 @@ def _line(event: Any) -> int:
     return int(event.start_mark.line) + 1
 
 
-def _resolve(text: str) -> str | int | float | bool | None:
-    """The value of a plain scalar by the 1.2 core schema.
-
-    Raises ValueError, with a sentence, for numbers that would not survive as what they look like.
-    """
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] not in _NUMBER_STARTS:
-        return text
-    if _INT.fullmatch(text):
-        digits = text.lstrip("+-")
-        if text[0] == "+" or (len(digits) > 1 and digits[0] == "0"):
-            raise ValueError(f"{shown(text)} would be read as a number and lose its {_lost(text)}; put it into quotes.")
-        if len(digits) > 19:
-            raise ValueError(f"{shown(text)} is too large for a whole number; put it into quotes if it is text.")
-        return _sixty_four(int(text), text)
-    if _HEX.fullmatch(text) or _OCTAL.fullmatch(text):
-        if len(text) > 24:
-            raise ValueError(f"{shown(text)} is too large for a whole number; put it into quotes if it is text.")
-        return _sixty_four(int(text, 0), text)
-    if _FLOAT.fullmatch(text):
-        number = float(text)
-        if number in {float("inf"), float("-inf")}:
-            raise ValueError(f"{shown(text)} is too large for a number; put it into quotes if it is text.")
-        return number
-    if _NOT_FINITE.fullmatch(text):
-        raise ValueError(f"{shown(text)} is no number that a world can hold; put it into quotes if it is text.")
-    return text
-
-
-def _lost(text: str) -> str:
-    return "'+'" if text[0] == "+" else "leading zeros"
-
-
-def _sixty_four(number: int, text: str) -> int:
-    if not -(2**63) <= number < 2**63:
-        raise ValueError(f"{shown(text)} is too large for a whole number; put it into quotes if it is text.")
-    return number
-
-
 def _explain(error: yaml.YAMLError, text: str) -> tuple[int, str]:
     """Line and sentence for what PyYAML could not read."""
     if not isinstance(error, yaml.MarkedYAMLError):
@@ -317,7 +299,13 @@ def _explain(error: yaml.YAMLError, text: str) -> tuple[int, str]:
     # For what is not closed, the place where it opens helps; the end of the file does not.
     unclosed = error.context_mark is not None and mark is not None and mark.index >= len(text.rstrip())
     if unclosed and error.context_mark is not None:
-        opened = "[ ... ]" if "sequence" in (error.context or "") else "{ ... }" if "mapping" in (error.context or "") else ""
+        opened = (
+            "[ ... ]"
+            if "sequence" in (error.context or "")
+            else "{ ... }"
+            if "mapping" in (error.context or "")
+            else ""
+        )
         if opened and "flow" in (error.context or ""):
             return error.context_mark.line + 1, f"The {opened} that opens here is not closed."
         mark = error.context_mark

@@ -64,7 +64,11 @@ def read_zip(data: bytes | Path) -> dict[str, bytes]:
     else:
         whole = "the zip"
         if len(data) > MOST_ZIP_BYTES:
-            raise _refused(whole, f"The zip has {len(data):,} bytes; a pack has at most {MOST_BYTES:,}.", "pack_too_large")
+            raise _refused(
+                whole,
+                f"The zip has {len(data):,} bytes; a pack has at most {MOST_BYTES:,}.",
+                "pack_too_large",
+            )
     archive = _Archive(data)
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -108,7 +112,9 @@ def _read_archive(path: Path, whole: str) -> bytes:
     except OSError as error:
         raise _refused(whole, f"The zip cannot be read: {error.strerror or error}.", "unreadable") from None
     if len(data) > MOST_ZIP_BYTES:
-        raise _refused(whole, f"The zip is too large; a pack has at most {MOST_BYTES:,} bytes.", "pack_too_large")
+        raise _refused(
+            whole, f"The zip is too large; a pack has at most {MOST_BYTES:,} bytes.", "pack_too_large"
+        )
     return data
 
 
@@ -180,7 +186,9 @@ def _as_folder(files: dict[str, bytes], whole: str) -> dict[str, bytes]:
     """Take off the folder's own name where the folder was zipped and not what is in it."""
     if _MANIFEST in files or not files:
         return files
-    tops = {path.split("/", 1)[0] for path in files if path.endswith(f"/{_MANIFEST}") and path.count("/") == 1}
+    tops = {
+        path.split("/", 1)[0] for path in files if path.endswith(f"/{_MANIFEST}") and path.count("/") == 1
+    }
     if len(tops) > 1:
         raise _refused(whole, "There are several packs in the zip; zip one pack's folder.", "several_packs")
     if not tops:
@@ -197,7 +205,9 @@ def _as_folder(files: dict[str, bytes], whole: str) -> dict[str, bytes]:
         if path.startswith(_SHARED):
             inside.setdefault(path, data)
         else:
-            findings.add(path, 0, f"The file lies outside of the pack's folder {top}; leave it out.", "outside")
+            findings.add(
+                path, 0, f"The file lies outside of the pack's folder {top}; leave it out.", "outside"
+            )
     findings.raise_if_any()
     return inside
 

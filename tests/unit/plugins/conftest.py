@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from assay.plugins.manager import PIN, get_manager
 
 ACME = Path(__file__).parents[2] / "support" / "plugins" / "acme"

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from assay.plugins.bots import build_connector, build_model
 from assay.plugins.checks import build_checkers
 from assay.plugins.options import env_secret
 from assay.plugins.tickets import build_ticket_system
 from assay.plugins.users import build_persona, choose_persona
 from assay_sdk import FailureReport, OptionsError, Outcome, PluginFault, TrialView, UserLine, UserScript
-
 
 Install = Callable[..., None]
 pytestmark = pytest.mark.usefixtures("acme")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from assay.plugins.manager import BUILT_IN, PIN, PluginManager, get_manager
 from assay_sdk import hooks
 

@@ -1,0 +1,136 @@
+"""The conformance suites pass what conforms and name what does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assay.plugins.manager import get_manager
+from assay.plugins.tickets import build_ticket_system
+from assay_sdk import (
+    CheckerType,
+    CheckResult,
+    NoOptions,
+    Outcome,
+    PackImporterType,
+    PersonaType,
+    TrialView,
+    UserLine,
+    conformance,
+)
+from assay_sdk.conformance import NotConforming
+
+pytestmark = pytest.mark.usefixtures("acme")
+
+
+def test_the_built_in_persona_and_a_third_partys_conform() -> None:
+    for kind in get_manager().personas().values():
+        conformance.check_persona(kind)
+
+
+def test_a_third_partys_check_conforms() -> None:
+    conformance.check_checker(get_manager().checkers()["said-something"])
+
+
+def test_a_third_partys_ticket_system_conforms() -> None:
+    conformance.check_ticket_system(build_ticket_system("notebook", {}))
+
+
+async def test_a_third_partys_connector_and_model_conform() -> None:
+    await conformance.check_connector(get_manager().connectors()["parrot"], "green")
+    await conformance.check_model(get_manager().models()["echo"], "any")
+
+
+def test_a_third_partys_importer_conforms() -> None:
+    conformance.check_importer(get_manager().importers()["copy"], {"pack.yaml": b"name: x"})
+
+
+def persona(manner: Any) -> PersonaType:
+    class Odd:
+        def manner(self, line: UserLine, script: Any) -> Any:
+            return manner(line)
+
+    return PersonaType("odd", "Odd", "Too much.", NoOptions, lambda options, seed: Odd())
+
+
+@pytest.mark.parametrize(
+    ("manner", "said"),
+    [
+        (lambda line: replace(line, text=line.text.lower()), "is lost"),
+        (lambda line: replace(line, text=line.text + " My order is ORD-1007."), "unasked"),
+        (lambda line: replace(line, done=not line.done), "done, gave_up"),
+        (lambda line: replace(line, text=""), "nothing is left"),
+        (lambda line: line.text, "no UserLine"),
+    ],
+)
+def test_a_persona_that_changes_what_the_customer_knows_or_wants_does_not_conform(
+    manner: Any, said: str
+) -> None:
+    with pytest.raises(NotConforming, match=said):
+        conformance.check_persona(persona(manner))
+
+
+def test_a_persona_that_says_the_same_seed_in_two_ways_does_not_conform() -> None:
+    class Moody:
+        count = 0
+
+        def manner(self, line: UserLine, script: Any) -> UserLine:
+            Moody.count += 1
+            return replace(line, text=f"{line.text} {'!' * Moody.count}")
+
+    kind = PersonaType("moody", "Moody", "Moods.", NoOptions, lambda options, seed: Moody())
+    with pytest.raises(NotConforming, match="in two ways"):
+        conformance.check_persona(kind)
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (None, "no CheckResult"),
+        (CheckResult("odd", Outcome.PASS, False, 1.5), "not from 0 to 1"),
+        (CheckResult("odd", "pass", False, 1.0), "no Outcome"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_check_with_a_malformed_answer_does_not_conform(result: Any, said: str) -> None:
+    class Odd:
+        def check(self, trial: TrialView) -> Any:
+            return result
+
+    with pytest.raises(NotConforming, match=said):
+        conformance.check_checker(CheckerType("odd", "Odd", NoOptions, lambda options: Odd()))
+
+
+def test_a_check_that_changes_the_trial_does_not_conform() -> None:
+    class Eraser:
+        def check(self, trial: TrialView) -> CheckResult:
+            trial.task.clear()  # type: ignore[attr-defined]
+            return CheckResult("eraser", Outcome.PASS, False, 1.0)
+
+    with pytest.raises(NotConforming, match="changed the trial"):
+        conformance.check_checker(CheckerType("eraser", "Eraser", NoOptions, lambda options: Eraser()))
+
+
+def test_a_ticket_system_that_forgets_does_not_conform() -> None:
+    class Forgetful:
+        def __init__(self, inner: Any) -> None:
+            self.inner = inner
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.inner, name)
+
+        def find(self, fingerprint: str) -> None:
+            return None
+
+    with pytest.raises(NotConforming, match="find"):
+        conformance.check_ticket_system(Forgetful(build_ticket_system("notebook", {})))
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "tasks/../../x"])
+def test_an_importer_that_writes_outside_of_the_pack_does_not_conform(path: str) -> None:
+    kind = PackImporterType(
+        "odd", "Odd", lambda files: "a" in files, lambda files: {"pack.yaml": b"", path: b""}
+    )
+    with pytest.raises(NotConforming, match="outside"):
+        conformance.check_importer(kind, {"a": b""})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from types import UnionType
 from typing import Any
 
-from assay_sdk import Checker, Connector, Outcome, Persona, PersonaType, PlatformFault, PluginFault
 from pydantic import BaseModel
 
 from assay.engine.dialogue.conversation import converse
@@ -22,6 +22,7 @@ from assay.engine.grading.verdict import Verdict
 from assay.engine.packs.models import Task
 from assay.engine.sandbox import Sandbox, World
 from assay.engine.statistics.summary import TrialOutcome
+from assay_sdk import Checker, Connector, Outcome, Persona, PersonaType, PlatformFault, PluginFault
 
 #: Void cause of a trial whose required check could not tell (a reply rule that needs a judge, for example).
 CANNOT_TELL = "cannot_tell"
@@ -86,26 +87,34 @@ class TrialRecord:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TrialRecord:
         """The record again. Raises ValueError with a sentence when something is missing or of a wrong kind."""
-        missing = sorted(_NAMES - set(data))
+        missing = sorted(_KINDS.keys() - data.keys())
         if missing:
             raise ValueError(f"a trial needs {', '.join(missing)}")
-        values = {name: data[name] for name in _NAMES}
-        try:
-            values["seed"] = int(values["seed"])
-            values["index"], values["attempt"] = int(values["index"]), int(values["attempt"])
-        except (TypeError, ValueError):
-            raise ValueError("seed, index and attempt of a trial are whole numbers") from None
+        values = {name: data[name] for name in _KINDS}
+        values["seed"] = int(values["seed"]) if str(values["seed"]).isdecimal() else values["seed"]
+        for name, kind in _KINDS.items():
+            if not isinstance(values[name], kind):
+                raise ValueError(f"{name!r} of a trial cannot be {str(values[name])[:40]!r}")  # noqa: TRY004 - bad data
         if values["status"] not in ("passed", "failed", "void"):
             raise ValueError(f"a trial is passed, failed or void, not {values['status']!r}")
-        for name, kind in (("task", str), ("group", str), ("transcript", dict), ("changes", list), ("notes", dict)):
-            if not isinstance(values[name], kind):
-                raise ValueError(f"{name!r} of a trial is not what it should be")
-        if values["verdict"] is not None and not isinstance(values["verdict"], dict):
-            raise ValueError("'verdict' of a trial is not what it should be")
         return cls(**values)
 
 
-_NAMES = {f.name for f in fields(TrialRecord)}
+_KINDS: dict[str, type | UnionType] = {
+    "task": str,
+    "group": str,
+    "index": int,
+    "attempt": int,
+    "seed": int,
+    "status": str,
+    "void_cause": str | None,
+    "transcript": dict,
+    "changes": list,
+    "verdict": dict | None,
+    "notes": dict,
+    "seconds": int | float,
+    "started_at": str,
+}
 
 
 def seed_for(run_seed: int, task_id: str, index: int, attempt: int) -> int:
@@ -120,21 +129,23 @@ async def run_trial(lab: Lab, task_id: str, index: int, run_seed: int, attempt: 
     seed = seed_for(run_seed, task_id, index, attempt)
     task = lab.world.pack.tasks.get(task_id)
     trial_id = f"{task_id}/{index}/{attempt}"
+    if task is None:
+        return void_record(
+            lab, task_id, index, attempt, seed, "pack_fault", f"The pack has no task {task_id!r}."
+        )
     evidence = _Evidence()
     try:
-        if task is None:
-            raise PlatformFault(f"The pack has no task {task_id!r}.", cause="pack_fault")
         await _try(lab, task, trial_id, seed, evidence)
         status, cause = evidence.status()
     except PlatformFault as fault:
         status, cause = "void", fault.cause
         evidence.fault(fault.cause, str(fault))
-    except Exception as error:  # whatever it is, it is not the bot's doing
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is not the bot's doing
         status, cause = "void", "internal_error"
         evidence.fault("internal_error", f"{type(error).__name__}: {error}")
     return TrialRecord(
         task=task_id,
-        group=task.group_name if task else "",
+        group=task.group_name,
         index=index,
         attempt=attempt,
         seed=seed,
@@ -146,6 +157,32 @@ async def run_trial(lab: Lab, task_id: str, index: int, run_seed: int, attempt: 
         notes=dict(evidence.transcript.notes),
         seconds=round(time.monotonic() - clock, 6),
         started_at=started.isoformat(timespec="milliseconds"),
+    )
+
+
+def void_record(
+    lab: Lab, task_id: str, index: int, attempt: int, seed: int, cause: str, sentence: str
+) -> TrialRecord:
+    """The record of a trial of which nothing else is known."""
+    evidence = _Evidence()
+    evidence.fault(cause, sentence)
+    task = lab.world.pack.tasks.get(task_id)
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    group = task.group_name if task else ""
+    return TrialRecord(
+        task_id,
+        group,
+        index,
+        attempt,
+        seed,
+        "void",
+        cause,
+        evidence.transcript.as_json(),
+        [],
+        None,
+        {},
+        0.0,
+        now,
     )
 
 

@@ -8,8 +8,6 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
-from assay_sdk import CheckResult, Outcome
-
 from assay.engine.dialogue.transcript import ToolCall, Transcript
 from assay.engine.grading.reach import Reach, reach
 from assay.engine.grading.verdict import Category
@@ -17,6 +15,7 @@ from assay.engine.packs.models import Task, Tool
 from assay.engine.sandbox import World
 from assay.engine.sandbox.cells import instant
 from assay.engine.sandbox.difference import Difference, RowDifference
+from assay_sdk import CheckResult, Outcome
 
 _KNOWLEDGE = "knowledge_"
 
@@ -40,7 +39,11 @@ def find_cause(
         if failed(call, calls[:number], world, task):
             row = unrecovered(call, calls[number + 1 :], world, difference)
             if row is not None:
-                return Cause(Category.TOOL_USE_ERROR, call, row if isinstance(row, RowDifference) else _first(difference))
+                return Cause(
+                    Category.TOOL_USE_ERROR,
+                    call,
+                    row if isinstance(row, RowDifference) else _first(difference),
+                )
     if difference.rows and all(row.kind == "missing" for row in difference.rows):
         return Cause(Category.MISSING_STATE_CHANGE, row=difference.rows[0])
     if difference.rows:
@@ -142,9 +145,9 @@ def _key_arguments(tool: Tool, arguments: Any) -> Iterator[str]:
     properties = tool.input.get("properties", {})
     for name, value in arguments.items():
         schema = properties.get(name, {})
-        if isinstance(value, str) and value.strip() and not {"enum", "const", "format"} & set(schema):
-            if not _is_time(value):
-                yield value.strip().casefold()
+        free = not {"enum", "const", "format"} & set(schema)
+        if free and isinstance(value, str) and value.strip() and not _is_time(value):
+            yield value.strip().casefold()
 
 
 def _is_time(text: str) -> bool:
@@ -203,7 +206,9 @@ def _seed_keys(seed: _Seed) -> dict[str, frozenset[str]]:
     keys: dict[str, set[str]] = {}
     pack = seed.world.pack
     rows = [(row.table, row.values) for row in pack.seed]
-    rows += [(table, row) for task in pack.tasks.values() for table, given in task.world.items() for row in given]
+    rows += [
+        (table, row) for task in pack.tasks.values() for table, given in task.world.items() for row in given
+    ]
     for table, values in rows:
         info = seed.world.tables.get(table)
         for column in info.primary_key if info else ():

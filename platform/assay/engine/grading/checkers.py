@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from assay_sdk import Checker, CheckResult, Evidence, Outcome, PlatformFault, PluginFault, TrialView
-
 from assay.engine.dialogue.transcript import Transcript
 from assay.engine.packs.models import Task
 from assay.engine.sandbox.changes import ChangeSet, RowChange
+from assay_sdk import Checker, CheckResult, Evidence, Outcome, PlatformFault, PluginFault, TrialView
 
 #: Seconds a check may take.
 PATIENCE = 30.0
@@ -55,7 +54,8 @@ def change_as_json(change: RowChange) -> dict[str, Any]:
 def run_checkers(checkers: Sequence[Configured], views: Iterator[TrialView]) -> list[CheckResult]:
     """Run them one after the other, here. Raises PlatformFault when a required one breaks."""
     return [
-        _settle(name, required, lambda c=checker: c.check(next(views))) for name, checker, required in checkers
+        _settle(name, required, lambda c=checker: c.check(next(views)))
+        for name, checker, required in checkers
     ]
 
 
@@ -84,7 +84,9 @@ async def _aside(checker: Checker, view: TrialView, patience: float) -> Any:
         try:
             result = checker.check(view)
         except BaseException as raised:  # noqa: BLE001 - SystemExit too: it is the plugin's and stays here
-            error = raised if isinstance(raised, Exception) else PluginFault(f"raised {type(raised).__name__}")
+            error = (
+                raised if isinstance(raised, Exception) else PluginFault(f"raised {type(raised).__name__}")
+            )
         if not loop.is_closed():
             loop.call_soon_threadsafe(tell, result, error)
 
@@ -109,7 +111,7 @@ def _settle(name: str, required: bool, answer: Any) -> CheckResult:
         return _fits(name, required, answer())
     except PlatformFault as fault:
         broke, cause = str(fault), fault.cause
-    except (Exception, SystemExit) as error:  # whatever it raises is the plugin's
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises is the plugin's
         broke, cause = f"raised {type(error).__name__}: {error}", PluginFault.cause
     sentence = f"The check {name!r} {broke}."
     if required:

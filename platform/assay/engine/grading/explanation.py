@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay_sdk import Evidence
-
 from assay.engine.dialogue.transcript import ToolCall, Transcript
 from assay.engine.grading.categories import Cause
 from assay.engine.grading.verdict import Category
@@ -15,6 +13,7 @@ from assay.engine.sandbox import World
 from assay.engine.sandbox.changes import Row, RowChange
 from assay.engine.sandbox.comparison import WHOLE_ROW
 from assay.engine.sandbox.difference import Difference, RowDifference
+from assay_sdk import Evidence
 
 _LONGEST = 80  # characters of a value
 _CELLS = 3  # cells shown of a row
@@ -49,18 +48,28 @@ class Explainer:
         """For a QA lead: what is wrong, and which call wrote it or should have."""
         if cause.category is Category.INCOMPLETE_RESPONSE:
             message = cause.check.evidence[0].message if cause.check and cause.check.evidence else ""
-            return f"The database is right, but the reply is not: {_lower_first(message)}" if message else (
-                f"The database is right, but the check {cause.check.name!r} failed." if cause.check else ""
+            return (
+                f"The database is right, but the reply is not: {_lower_first(message)}"
+                if message
+                else (
+                    f"The database is right, but the check {cause.check.name!r} failed."
+                    if cause.check
+                    else ""
+                )
             )
         said = self.row(cause.row) if cause.row is not None else ""
         if cause.call is not None:
             call = cause.call
             answer = f"was refused ({call.error}: {call.message})" if not call.ok else "found nothing"
             answer = " ".join(answer.split())
-            said = f"{call.tool} (call {call.call}) {answer} and the bot never recovered from it. {said}".strip()
+            said = (
+                f"{call.tool} (call {call.call}) {answer} and the bot never recovered from it. {said}".strip()
+            )
         others = len(self._difference.rows) - (cause.row is not None)
         if others > 0:
-            said += f" {others} other row{'s' if others > 1 else ''} differ{'' if others > 1 else 's'} as well."
+            said += (
+                f" {others} other row{'s' if others > 1 else ''} differ{'' if others > 1 else 's'} as well."
+            )
         if self._difference.outcome > 0:
             why = self._task.expected.also_accept[self._difference.outcome - 1].why
             said += f" (The closest accepted outcome: {why.rstrip('.')}.)"
@@ -90,7 +99,8 @@ class Explainer:
         if change.op == "delete":
             return f"{self._name(change)} should have been deleted"
         cells = "; ".join(
-            f"{c.column} should be {_value(c.expected)} and was left at {_value(c.actual)}" for c in row.cells[:_CELLS]
+            f"{c.column} should be {_value(c.expected)} and was left at {_value(c.actual)}"
+            for c in row.cells[:_CELLS]
         )
         return f"{self._name(change)}: {cells}"
 
@@ -112,12 +122,18 @@ class Explainer:
         """The call that would have written an absent row, from the expected actions."""
         number = row.expected.call if row.expected is not None else None
         outcome = self._difference.outcome
-        actions = self._task.expected.actions if outcome == 0 else self._task.expected.also_accept[outcome - 1].actions
+        actions = (
+            self._task.expected.actions
+            if outcome == 0
+            else self._task.expected.also_accept[outcome - 1].actions
+        )
         if number is None or not 0 <= number < len(actions):
             return ""
         tool = actions[number].tool
         succeeded = any(call.tool == tool and call.ok for call in self._calls.values())
-        return f"; {tool} should have written it" + ("" if succeeded else ", and was never called with success")
+        return f"; {tool} should have written it" + (
+            "" if succeeded else ", and was never called with success"
+        )
 
     def _name(self, change: RowChange | None) -> str:
         """The row for people: its table and key, or, for a row with a generated key, the cells that tell it apart."""
@@ -136,7 +152,12 @@ class Explainer:
         shown: list[str] = []
         for column in order:
             value = after.get(column)
-            if value is None or column in shown or str(value) in self._generated or column in info.primary_key:
+            if (
+                value is None
+                or column in shown
+                or str(value) in self._generated
+                or column in info.primary_key
+            ):
                 continue
             if rules and rules.columns.get(column) in ("ignore", "text"):
                 continue

@@ -11,12 +11,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from assay_sdk import CheckResult, Outcome
-
 from assay.engine.grading.categories import Cause
 from assay.engine.grading.verdict import Category
 from assay.engine.packs.models import Task
 from assay.engine.sandbox.difference import Difference, RowDifference
+from assay_sdk import CheckResult, Outcome
 
 
 def fingerprint(task: Task, cause: Cause, difference: Difference, checks: Sequence[CheckResult]) -> str:

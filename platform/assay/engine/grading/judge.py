@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay_sdk import CheckResult, Evidence, Outcome
-
 from assay.engine.dialogue.transcript import Transcript
 from assay.engine.grading.categories import find_cause
 from assay.engine.grading.checkers import Configured, run_checkers, trial_views
@@ -17,6 +15,7 @@ from assay.engine.grading.verdict import Verdict
 from assay.engine.packs.models import Task
 from assay.engine.sandbox import ChangeSet, Sandbox, World, compare
 from assay.engine.sandbox.difference import Difference
+from assay_sdk import CheckResult, Evidence, Outcome
 
 #: Rows that the state check names; the verdict's difference holds them all.
 _MOST_ROWS = 20
@@ -100,5 +99,9 @@ def _ending(transcript: Transcript) -> CheckResult:
     says = transcript.detail or f"The conversation ended by {transcript.termination.value.replace('_', ' ')}."
     last = len(transcript.events) - 1
     return CheckResult(
-        ENDING, Outcome.FAIL, required=True, reward=0.0, evidence=(Evidence(says, turn=last if last >= 0 else None),)
+        ENDING,
+        Outcome.FAIL,
+        required=True,
+        reward=0.0,
+        evidence=(Evidence(says, turn=last if last >= 0 else None),),
     )

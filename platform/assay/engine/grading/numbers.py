@@ -11,7 +11,25 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_CURRENCIES = "USD EUR GBP CAD AUD NZD CHF JPY CNY INR SEK NOK DKK PLN CZK BRL MXN".split()
+_CURRENCIES = [
+    "USD",
+    "EUR",
+    "GBP",
+    "CAD",
+    "AUD",
+    "NZD",
+    "CHF",
+    "JPY",
+    "CNY",
+    "INR",
+    "SEK",
+    "NOK",
+    "DKK",
+    "PLN",
+    "CZK",
+    "BRL",
+    "MXN",
+]
 _DATES = re.compile(
     r"""
       \b\d{4}-\d{2}-\d{2}(?:[T\ ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?
@@ -35,15 +53,38 @@ _NUMBER = re.compile(
 _BLANK = "\x00"
 _SCALE = {"k": 1e3, "thousand": 1e3, "million": 1e6, "m": 1e6}
 
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_UNITS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 #: "one" is left out: it mostly is no number ("this one", "no one").
 _WORDS = {word: float(value) for value, word in enumerate(_UNITS) if word != "one"}
 _WORDS |= {ten: 20.0 + 10 * i for i, ten in enumerate(_TENS)}
-_WORDS |= {f"{ten}-{unit}": 20.0 + 10 * i + u for i, ten in enumerate(_TENS) for u, unit in enumerate(_UNITS[:10]) if u}
+_WORDS |= {
+    f"{ten}-{unit}": 20.0 + 10 * i + u
+    for i, ten in enumerate(_TENS)
+    for u, unit in enumerate(_UNITS[:10])
+    if u
+}
 _WORD = re.compile(
     rf"(?<![\w-])({'|'.join(sorted(_WORDS, key=len, reverse=True))})(?!\w|\s+(?:hundred|thousand|million))",
     re.IGNORECASE,

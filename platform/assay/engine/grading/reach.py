@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from assay.engine.packs.models import Fields, ManyRows, Tool
 from assay.engine.sandbox.difference import RowDifference
@@ -78,7 +79,7 @@ def _statements(tool: Tool) -> Iterator[str]:
 
 def _after(words: list[Token], keyword: str) -> str | None:
     """The name that follows the first `keyword`, if a name does."""
-    for word, following in zip(words, words[1:], strict=False):
+    for word, following in pairwise(words):
         if word.kind == "word" and word.text.upper() == keyword and following.kind in ("word", "quoted"):
             return _name(following)
     return None
@@ -87,7 +88,7 @@ def _after(words: list[Token], keyword: str) -> str | None:
 def _set_columns(words: list[Token]) -> Iterator[str]:
     """The columns that SET assigns: names before `=` outside of parentheses."""
     depth, setting = 0, False
-    for word, following in zip(words, words[1:], strict=False):
+    for word, following in pairwise(words):
         if word.text == "(":
             depth += 1
         elif word.text == ")":

@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay_sdk import CheckResult, Evidence, Outcome
-
 from assay.engine.dialogue.transcript import BotMessage, ToolCall, Transcript
 from assay.engine.grading.numbers import names_number
 from assay.engine.packs.models import ReplyRule
+from assay_sdk import CheckResult, Evidence, Outcome
 
 #: Values of must_not_contain_from this short are looked for with their case: "A" is a grade, "a" is an article.
 _SHORT = 2
@@ -42,7 +41,9 @@ def judged_part(transcript: Transcript) -> Judged:
     part = [i for i in said if i > last_call] or said[-1:]
     messages = [events[i] for i in part]
     text = "\n".join(m.text for m in messages if isinstance(m, BotMessage))
-    return Judged(text, part[-1] if part else None, _unfinished(messages, bool(said) and said[-1] > last_call))
+    return Judged(
+        text, part[-1] if part else None, _unfinished(messages, bool(said) and said[-1] > last_call)
+    )
 
 
 def check_replies(
@@ -106,7 +107,11 @@ def _must(rule: ReplyRule, text: str) -> tuple[Outcome, str, str | None]:
         if span is not None:
             return Outcome.FAIL, f"The reply must {rule.must}, but contradicts it: “{phrase}”.", span
     if not rule.phrases and not rule.numbers:
-        return Outcome.CANNOT_TELL, f"Whether the reply does “{rule.must}” needs a judge, and there is none.", None
+        return (
+            Outcome.CANNOT_TELL,
+            f"Whether the reply does “{rule.must}” needs a judge, and there is none.",
+            None,
+        )
     for alternatives in rule.phrases:
         listed = _listed(alternatives)
         if not any(says(text, phrase) is not None for phrase in listed):

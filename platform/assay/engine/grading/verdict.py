@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from assay_sdk import CheckResult, Evidence, Outcome
-
 from assay.engine.sandbox.difference import Difference
+from assay_sdk import CheckResult, Evidence, Outcome
 
 
 class Category(StrEnum):

@@ -107,7 +107,9 @@ def beta_posterior(n: int, c: int, confidence: float = CONFIDENCE) -> Estimate |
     return _around(c / n, low, high)
 
 
-def one_task(n: int, c: int, values: tuple[Floats, Floats, Floats], confidence: float = CONFIDENCE) -> list[Estimate | None]:
+def one_task(
+    n: int, c: int, values: tuple[Floats, Floats, Floats], confidence: float = CONFIDENCE
+) -> list[Estimate | None]:
     """Intervals of a single task's curves (pass@k, pass^k, plug-in, each (k_max,)): there is nothing to resample.
 
     The ends of the Beta posterior of its rate p are carried through 1 - (1-p)^k and p^k, which only ever rise with

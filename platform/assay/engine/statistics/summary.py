@@ -21,7 +21,9 @@ from assay.engine.statistics.intervals import (
     wilson,
 )
 
-Curve = Mapping[str, Estimate | None]  # "1", "2", ... -> the estimate for that k; None when no task has k trials
+Curve = Mapping[
+    str, Estimate | None
+]  # "1", "2", ... -> the estimate for that k; None when no task has k trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +192,12 @@ def summarise(outcomes: Iterable[TrialOutcome]) -> RunSummary:
         trials_per_task=k_max,
         overall=overall,
         groups=[_group(name, [by_task[t] for t in tasks], k_max) for name, tasks in groups.items()],
-        worst_case=_group("worst_case", worst, k_max) if overall.counts.void else replace(overall, name="worst_case"),
+        worst_case=_group("worst_case", worst, k_max)
+        if overall.counts.void
+        else replace(overall, name="worst_case"),
         per_task=[
-            TaskFigures(task, group, c, beta_posterior(c.valid, c.passed)) for (group, task), c in counts.items()
+            TaskFigures(task, group, c, beta_posterior(c.valid, c.passed))
+            for (group, task), c in counts.items()
         ],
         illusion={
             s: Share.make(sum(bool(getattr(t, s)) for t in failed), len(failed)) for s in ("s1", "s2", "s3")
@@ -200,7 +205,9 @@ def summarise(outcomes: Iterable[TrialOutcome]) -> RunSummary:
         categories={
             c.value: Share.make(sum(t.category == c.value for t in failed), len(failed)) for c in Category
         },
-        voids=dict(Counter(t.void_cause or "internal_error" for t in trials if t.status == "void").most_common()),
+        voids=dict(
+            Counter(t.void_cause or "internal_error" for t in trials if t.status == "void").most_common()
+        ),
         failures=_failures(failed, by_task),
     )
 
@@ -228,9 +235,7 @@ def _group(name: str, tasks: Sequence[Counts], k_max: int) -> Group:
             found = one_task(int(n[0]), int(c[0]), (at, hat, plug))
         else:
             found = bootstrap_means(np.concatenate(values, axis=1), weights)
-    at_k, hat_k, plug_k = (
-        {str(k + 1): found[part * k_max + k] for k in range(k_max)} for part in range(3)
-    )
+    at_k, hat_k, plug_k = ({str(k + 1): found[part * k_max + k] for k in range(k_max)} for part in range(3))
     return Group(name, len(tasks), total, at_k, hat_k, plug_k)
 
 

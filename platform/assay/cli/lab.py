@@ -1,0 +1,106 @@
+"""From what was typed to the engine's Lab."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.engine.dialogue.limits import Limits
+from assay.engine.packs import Pack, load_pack
+from assay.engine.sandbox import World
+from assay.engine.trial import Lab
+from assay.plugins.bots import build_connector
+from assay.plugins.checks import build_checkers
+from assay.plugins.users import choose_persona
+from assay_sdk import OptionsError
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make the Lab of a run; can be sent to another process. Holds references to secrets, never secrets."""
+
+    pack: Path
+    bot: str
+    bot_options: Mapping[str, Any] = field(default_factory=dict)
+    persona: str | None = None
+    persona_options: Mapping[str, Any] = field(default_factory=dict)
+    checks: Sequence[Mapping[str, Any]] = ()
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    content_hash: str | None = None  # of the pack that the run began with
+
+    def __call__(self) -> Lab:
+        """Read the pack and make the Lab. Raises OptionsError, PackError, PluginFault."""
+        pack = load_pack(self.pack)
+        if self.content_hash is not None and pack.content_hash != self.content_hash:
+            raise OptionsError(f"{self.pack} was changed while the run was starting; start it again.")
+        return self.on(World.prepare(pack))
+
+    def on(self, world: World) -> Lab:
+        """The Lab on a world that is prepared already."""
+        persona, persona_options = (
+            choose_persona(self.persona, self.persona_options) if self.persona else (None, None)
+        )
+        try:
+            limits = Limits(**self.limits)
+        except (TypeError, ValueError) as error:
+            raise OptionsError(
+                f"--limit: {error}; the limits are turns, tool_calls, seconds and tokens."
+            ) from None
+        return Lab(
+            world=world,
+            connector=build_connector(self.bot, self.bot_options),
+            persona=persona,
+            persona_options=persona_options,
+            checkers=build_checkers(self.checks),
+            limits=limits,
+        )
+
+
+def pairs(option: str, given: Sequence[str]) -> dict[str, Any]:
+    """K=V items as a dictionary: V as JSON where it is JSON (numbers, true, lists), else as text. OptionsError."""
+    found: dict[str, Any] = {}
+    for item in given:
+        key, sign, value = item.partition("=")
+        if not sign or not key.strip():
+            raise OptionsError(f"{option} takes NAME=VALUE, not {item!r}.")
+        if key.strip() in found:
+            raise OptionsError(f"{option} gives {key.strip()!r} twice.")
+        try:
+            found[key.strip()] = json.loads(value)
+        except ValueError:
+            found[key.strip()] = value
+    return found
+
+
+def gate(text: str | None) -> dict[str, Any] | None:
+    """'pass^5>=0.9 in every group' as the gate's fields. Raises OptionsError."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*pass([@^])(\d{1,4})\s*>=\s*(\d*\.?\d+)\s*(%?)\s*(in every group)?\s*", text)
+    if not found:
+        raise OptionsError(
+            f"--gate {text!r} is no gate; write for example 'pass^5>=0.9' or 'pass@1>=80% in every group'."
+        )
+    return {
+        "metric": "pass_hat" if found[1] == "^" else "pass_at",
+        "k": int(found[2]),
+        "at_least": float(found[3]) / (100 if found[4] else 1),
+        "in_every_group": bool(found[5]),
+    }
+
+
+def choose_tasks(pack: Pack, patterns: Sequence[str]) -> list[str]:
+    """The ids that match any of the patterns (all, without patterns), in the order of the pack. Raises OptionsError."""
+    from fnmatch import fnmatchcase
+
+    chosen = [t for t in pack.tasks if not patterns or any(fnmatchcase(t, p) for p in patterns)]
+    if not chosen:
+        some = ", ".join(list(pack.tasks)[:5])
+        raise OptionsError(
+            f"No task of {pack.name} matches {' or '.join(patterns)}; it has {some} and so on."
+        )
+    return chosen

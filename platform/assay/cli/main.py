@@ -1,0 +1,238 @@
+"""The `assay` command. Everything heavy is imported inside the commands: `assay --help` must answer at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay import __version__
+from assay.cli import errors
+from assay.cli.codes import INTERRUPTED, OK, PROBLEMS, USAGE
+
+_FOLDER = click.Path(path_type=Path)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", message="assay %(version)s")
+def cli() -> None:
+    """Certify AI support bots by what they did to the business database, not by what they said."""
+
+
+@cli.command("run")
+@click.argument("pack", type=_FOLDER)
+@click.option(
+    "--bot",
+    "spec",
+    required=True,
+    metavar="SPEC",
+    help="Which bot: CONNECTOR:TARGET, e.g. reference:faithful, litellm:MODEL.",
+)
+@click.option(
+    "--trials", default=20, show_default=True, type=click.IntRange(1, 1000), help="Trials of each task."
+)
+@click.option(
+    "--tasks",
+    multiple=True,
+    metavar="GLOB",
+    help="Only tasks whose id matches, e.g. 'RET-RMA-*'. May be repeated.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), help="The same seed gives the same run. Default: a new one."
+)
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes.")
+@click.option(
+    "--at-once",
+    default=8,
+    show_default=True,
+    type=click.IntRange(1, 500),
+    help="Trials at the same time in each process.",
+)
+@click.option(
+    "--max-attempts",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 10),
+    help="Attempts at a trial that a platform fault makes void.",
+)
+@click.option(
+    "--out",
+    type=_FOLDER,
+    help="Folder for the results. One that holds part of the same run is continued. Default: a new folder in assay-results/.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document on standard output and nothing else there.",
+)
+@click.option(
+    "--gate",
+    metavar="GATE",
+    help="What must be shown, e.g. 'pass^5>=0.9', or 'pass^5>=0.9 in every group'. Not met: exit code 1.",
+)
+@click.option("--base-url", help="Where the bot's model answers.")
+@click.option(
+    "--api-key", metavar="env:NAME", help="The environment variable that holds the key. Never the key itself."
+)
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="K=V",
+    help="A parameter of the bot's model, e.g. temperature=0.2. May be repeated.",
+)
+@click.option(
+    "--bot-option",
+    "bot_options",
+    multiple=True,
+    metavar="K=V",
+    help="Any other option of the connector. May be repeated.",
+)
+@click.option("--persona", metavar="NAME", help="How the simulated customer talks.")
+@click.option(
+    "--persona-option",
+    "persona_options",
+    multiple=True,
+    metavar="K=V",
+    help="An option of the persona. May be repeated.",
+)
+@click.option(
+    "--check",
+    "checks",
+    multiple=True,
+    metavar="NAME",
+    help="An additional check, reported only. May be repeated.",
+)
+@click.option(
+    "--require-check",
+    "required_checks",
+    multiple=True,
+    metavar="NAME",
+    help="An additional check that a trial must pass. May be repeated.",
+)
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="K=V",
+    help="A limit of a conversation: turns, tool_calls, seconds or tokens. May be repeated.",
+)
+def run_command(**given: Any) -> int:
+    """Try every task of PACK (a folder or a zip) many times with a bot, and report how reliable it is."""
+    from assay.cli.running import run
+
+    return run(**given)
+
+
+@cli.command("report")
+@click.argument("folder", metavar="DIR", type=_FOLDER)
+@click.option(
+    "--html", type=_FOLDER, metavar="FILE", help="Write the report as one HTML file that needs no network."
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document on standard output and nothing else there.",
+)
+def report_command(folder: Path, html: Path | None, as_json: bool) -> int:
+    """Report on the results in DIR, also of a run that is not finished."""
+    from assay.cli.reporting import report
+
+    return report(folder, html, as_json)
+
+
+@cli.group("pack")
+def pack_group() -> None:
+    """Look at domain packs."""
+
+
+@pack_group.command("show")
+@click.argument("pack", type=_FOLDER)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document on standard output and nothing else there.",
+)
+def pack_show(pack: Path, as_json: bool) -> int:
+    """Show what PACK (a folder or a zip) holds."""
+    from assay.cli.packs import show
+
+    return show(pack, as_json)
+
+
+@pack_group.command("lint")
+@click.argument("pack", type=_FOLDER)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document on standard output and nothing else there.",
+)
+def pack_lint(pack: Path, as_json: bool) -> int:
+    """Check PACK (a folder or a zip) and list every problem with file and line."""
+    from assay.cli.packs import lint
+
+    return lint(pack, as_json)
+
+
+@cli.group("plugins")
+def plugins_group() -> None:
+    """Look at plugins."""
+
+
+@plugins_group.command("list")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document on standard output and nothing else there.",
+)
+def plugins_list(as_json: bool) -> int:
+    """List the installed plugins, what they bring, and what could not be loaded."""
+    from assay.cli.plugins import list_plugins
+
+    return list_plugins(as_json)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point of `assay`."""
+    sys.exit(execute(arguments))
+
+
+def execute(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit code. Every expected error becomes a sentence on standard error."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    debug = bool(os.environ.get("ASSAY_DEBUG"))
+    errors.log_in_one_line(tracebacks=debug)
+    try:
+        code = cli.main(args=arguments, prog_name="assay", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else OK
+    except click.UsageError as error:
+        error.show()
+        return USAGE
+    except click.ClickException as error:
+        error.show()
+        return PROBLEMS
+    except (click.Abort, KeyboardInterrupt):
+        print("Stopped.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough (`assay ... | head`); the exit must not try to flush it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PROBLEMS
+    except Exception as error:  # the last resort; what it does not know it shows in short
+        if debug:
+            raise
+        return errors.show(error, as_json="--json" in arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""`assay run`."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import assay
+from assay.cli.codes import INTERRUPTED, OK, PROBLEMS
+from assay.cli.lab import Recipe, choose_tasks, gate, pairs
+from assay.cli.progress import Progress
+from assay.engine.packs.lint import check
+from assay.engine.results import MANIFEST, ResultsFolder, read_manifest
+from assay.engine.run import run_pack
+from assay.engine.trial import Lab
+from assay.plugins.manager import get_manager
+from assay.runs import gates
+
+
+def run(
+    *,
+    pack: Path,
+    spec: str,
+    trials: int,
+    tasks: tuple[str, ...],
+    seed: int | None,
+    jobs: int,
+    at_once: int,
+    max_attempts: int,
+    out: Path | None,
+    as_json: bool,
+    base_url: str | None,
+    api_key: str | None,
+    params: tuple[str, ...],
+    bot_options: tuple[str, ...],
+    persona: str | None,
+    persona_options: tuple[str, ...],
+    checks: tuple[str, ...],
+    required_checks: tuple[str, ...],
+    limits: tuple[str, ...],
+    **others: Any,
+) -> int:
+    """Run, write the results, show them. Gives the exit code."""
+    wanted = gates.parse(gate(others["gate"]), trials=trials)
+    options = pairs("--bot-option", bot_options)
+    for name, value in (
+        ("base_url", base_url),
+        ("api_key", api_key),
+        ("parameters", pairs("--param", params)),
+    ):
+        if value:
+            options[name] = value
+    recipe = Recipe(
+        pack=pack,
+        bot=spec,
+        bot_options=options,
+        persona=persona,
+        persona_options=pairs("--persona-option", persona_options),
+        checks=[{"name": n, "required": False} for n in checks]
+        + [{"name": n, "required": True} for n in required_checks],
+        limits=pairs("--limit", limits),
+    )
+    checked = check(pack)
+    recipe = replace(recipe, content_hash=checked.pack.content_hash)
+    chosen = choose_tasks(checked.pack, tasks)
+    lab = recipe.on(checked.world)
+    folder = out or _new_folder(checked.pack.name, spec)
+    manifest = _manifest(recipe, lab, chosen, trials, max_attempts, _seed(seed, out))
+    if wanted is not None:
+        manifest["gate"] = wanted
+
+    stopped = False
+    with ResultsFolder(folder, manifest) as results:
+        done = {(t.task, t.index) for t in results.done.trials}
+        if done:
+            print(
+                f"Continuing in {folder}: {len(done)} of {results.done.planned} trials are done.",
+                file=sys.stderr,
+            )
+        with Progress(results.done.planned, results.done.trials) as progress:
+            try:
+                run_pack(
+                    recipe if jobs > 1 else lab,
+                    chosen,
+                    trials,
+                    int(manifest["seed"]),
+                    jobs,
+                    max_attempts,
+                    lambda record: (results.add(record), progress.trial(record))[-1],
+                    on_void_attempt=lambda record: (
+                        results.add_void_attempt(record),
+                        progress.void_attempt(record),
+                    )[-1],
+                    done=done,
+                    at_once=at_once,
+                )
+            except KeyboardInterrupt:
+                stopped = True
+        if not stopped and not results.manifest.get("finished_at"):
+            results.finish(_now())
+    if stopped:
+        print(f"Stopped. What is done is kept in {folder}; continue with --out {folder}.", file=sys.stderr)
+    return _show(folder, as_json, stopped)
+
+
+def _show(folder: Path, as_json: bool, stopped: bool) -> int:
+    from assay.cli.reporting import document, print_text
+
+    shown = document(folder)
+    if as_json:
+        print(json.dumps(shown, ensure_ascii=False))
+    else:
+        print_text(folder)
+        print(f"Results: {folder}", file=sys.stderr)
+    if stopped:
+        return INTERRUPTED
+    if not shown["summary"]["valid"]:
+        print("No trial was valid: nothing can be said about this bot.", file=sys.stderr)
+        return PROBLEMS
+    return OK if shown["gate"] is None or shown["gate"]["met"] else PROBLEMS
+
+
+def _manifest(
+    recipe: Recipe, lab: Lab, tasks: list[str], trials: int, max_attempts: int, seed: int
+) -> dict[str, Any]:
+    pack = lab.world.pack
+    return {
+        "format": 1,
+        "assay": assay.__version__,
+        "pack": {
+            "name": pack.name,
+            "version": pack.version,
+            "title": pack.manifest.title,
+            "content_hash": pack.content_hash,
+        },
+        "bot": {**dict(lab.connector.describe()), "spec": recipe.bot, "synthetic": lab.connector.synthetic},
+        "plugins": get_manager().versions(),
+        "seed": str(seed),
+        "trials": trials,
+        "max_attempts": max_attempts,
+        "limits": asdict(lab.limits),
+        "persona": {**lab.persona.describe(), "options": dict(recipe.persona_options)}
+        if lab.persona
+        else None,
+        "checkers": [dict(c) for c in recipe.checks],
+        "tasks": [{"id": t, "title": pack.tasks[t].title, "group": pack.tasks[t].group_name} for t in tasks],
+        "started_at": _now(),
+        "finished_at": None,
+    }
+
+
+def _seed(seed: int | None, out: Path | None) -> int:
+    """The seed given, else that of the run to be continued, else a new one."""
+    if seed is not None:
+        return seed
+    if out is not None and (out / MANIFEST).exists():
+        known: Mapping[str, Any] = read_manifest(out)
+        if str(known.get("seed", "")).isdigit():
+            return int(known["seed"])
+    return secrets.randbits(63)
+
+
+def _new_folder(pack: str, spec: str) -> Path:
+    """A folder that is not there yet, named for people."""
+    bot = re.sub(r"[^A-Za-z0-9.]+", "-", spec).strip("-")[:60]
+    base = f"{pack}-{bot}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    folder, number = Path("assay-results") / base, 1
+    while folder.exists():
+        number += 1
+        folder = Path("assay-results") / f"{base}-{number}"
+    return folder
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

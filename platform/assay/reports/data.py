@@ -10,6 +10,7 @@ from assay.reports import charts
 from assay.reports.source import ReportSource
 from assay.reports.wording import (
     CATEGORIES,
+    GATES,
     ILLUSIONS,
     category,
     cause,
@@ -141,10 +142,8 @@ def _gate(answer: Mapping[str, Any] | None) -> dict[str, str] | None:
     if answer is None:
         return None
     met = answer.get("met")
-    name, css = {True: ("Gate met.", "met"), False: ("Gate not met.", "missed")}.get(
-        met, ("Gate undecided.", "open")
-    )
-    return {"answer": name, "css": css, "says": str(answer.get("says", ""))}
+    css = {True: "met", False: "missed"}.get(met, "open")
+    return {"answer": GATES[met][0], "css": css, "says": str(answer.get("says", ""))}
 
 
 def _curves(summary: Mapping[str, Any], most: int) -> list[charts.Curve]:
@@ -248,6 +247,12 @@ def _provenance(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Seed", str(manifest.get("seed", ""))),
         ("Assay", str(manifest.get("assay", ""))),
         ("Plugins", ", ".join(f"{k} {v}" for k, v in dict(manifest.get("plugins") or {}).items())),
-        ("Persona", str(manifest.get("persona") or "")),
+        ("Persona", _persona(manifest.get("persona"))),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def _persona(persona: Any) -> str:
+    if isinstance(persona, Mapping):
+        return str(persona.get("title") or persona.get("name") or "")
+    return str(persona or "")

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from assay.reports.wording import (
     CATEGORIES,
+    GATES,
     ILLUSIONS,
     category,
     cause,
@@ -58,6 +59,12 @@ def failures_table(summary: Mapping[str, Any]) -> RenderableType:
             Text(f"{category(failure['category'])}: {failure['explanation']}"),
         )
     return table
+
+
+def gate_text(answer: Mapping[str, Any]) -> Text:
+    """The gate's answer as one line."""
+    name, style = GATES[answer.get("met")]
+    return Text.assemble((f"{name} ", f"bold {style}"), str(answer.get("says", "")))
 
 
 def _groups(summary: Mapping[str, Any]) -> Table:

@@ -16,6 +16,7 @@ ILLUSIONS = {
     "s2": "S2: and changed data",
     "s3": "S3: and no tool showed an error",
 }
+GATES = {True: ("Gate met.", "green"), False: ("Gate not met.", "red"), None: ("Gate undecided.", "yellow")}
 CAUSES = {
     "provider_outage": "A model provider or the bot's endpoint did not answer",
     "simulator_fault": "The simulated user failed",
@@ -25,7 +26,7 @@ CAUSES = {
     "worker_lost": "A worker was lost",
     "setup_failed": "The bot or the pack could not be set up",
     "cancelled": "Cancelled",
-    "no_judge": "A rule about the reply needs a judge",
+    "cannot_tell": "A required check could not tell",
 }
 
 

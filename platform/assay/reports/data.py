@@ -21,7 +21,7 @@ from assay.reports.wording import (
     value,
 )
 
-_MOST_FAILURES = 60  # shown; a bot that fails everywhere makes hundreds
+_MOST_FAILURES = 25  # shown; a bot that fails everywhere makes hundreds
 _CELL = 10  # width of one trial in a strip
 _CSS = {"passed": "ok", "failed": "bad", "void": "void"}
 

@@ -98,7 +98,7 @@ def _shares(summary: Mapping[str, Any]) -> Table:
     table.add_column("95 %", justify="right", no_wrap=True)
     for key, name in ILLUSIONS.items():
         _share(table, name, summary["illusion"][key])
-    table.add_section()
+    table.add_row()
     for entry in summary["categories"]:
         _share(table, CATEGORIES[entry["category"]], entry)
     return table

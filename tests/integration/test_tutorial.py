@@ -75,7 +75,9 @@ def test_the_linter_says_where_a_changed_name_is_wrong(folder: Path) -> None:
     good = path.read_text(encoding="utf-8")
     line = next(n for n, text in enumerate(good.splitlines(), 1) if "subscription_pause," in text)
     try:
-        path.write_text(good.replace("tool: subscription_pause,", "tool: subscription_pawse,"), encoding="utf-8")
+        path.write_text(
+            good.replace("tool: subscription_pause,", "tool: subscription_pawse,"), encoding="utf-8"
+        )
         done = run(folder, "assay pack lint beanline")
     finally:
         path.write_text(good, encoding="utf-8")

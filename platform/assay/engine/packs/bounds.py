@@ -49,19 +49,19 @@ def check_path(path: str) -> str | None:
     return None
 
 
-def check_paths(paths: Iterable[str], findings: Findings) -> None:
-    """Report bad names, names given twice, and names that become one where case does not matter."""
+def check_paths(paths: Iterable[str], findings: Findings, *, folders: Iterable[str] = ()) -> None:
+    """Report bad names, names given twice, and names that become one where case does not matter.
+
+    `folders`: those that an archive lists for themselves; the same ones may be listed again.
+    """
     files: set[str] = set()
     spelled: dict[str, str] = {}
-    for path in paths:
+
+    def good(path: str) -> bool:
         wrong = check_path(path)
         if wrong is not None:
             findings.add(safe_path(path), 0, wrong, "bad_path")
-            continue
-        if path in files:
-            findings.add(path, 0, "There are two files of this name; keep one.", "duplicate_file")
-            continue
-        files.add(path)
+            return False
         parts = path.split("/")
         for length in range(1, len(parts) + 1):
             part = "/".join(parts[:length])
@@ -69,15 +69,20 @@ def check_paths(paths: Iterable[str], findings: Findings) -> None:
             if other != part:
                 message = f"{part} and {other} differ in capital letters only; rename one."
                 findings.add(path, 0, message, "case_collision")
-                break
+                return False
+        return True
+
+    for path in paths:
+        if path in files:
+            findings.add(path, 0, "There are two files of this name; keep one.", "duplicate_file")
+        elif good(path):
+            files.add(path)
+    inside = {folder for folder in folders if good(folder)}
     for path in files:
         parts = path.split("/")
-        for length in range(1, len(parts)):
-            folder = "/".join(parts[:length])
-            if folder in files:
-                findings.add(
-                    path, 0, f"{folder} is a file and a folder at once; rename one.", "file_and_folder"
-                )
+        inside.update("/".join(parts[:length]) for length in range(1, len(parts)))
+    for path in files & inside:
+        findings.add(path, 0, "This is a file and a folder at once; rename one.", "file_and_folder")
 
 
 def check_sizes(sizes: Mapping[str, int], findings: Findings, *, whole: str) -> None:

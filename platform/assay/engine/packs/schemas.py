@@ -45,7 +45,7 @@ _PLAIN = (
 _KEYWORDS = frozenset({*_ONE, *_LIST, *_NAMED, *_PLAIN})
 
 #: Patterns are tried where actions are replayed, under the bounds that calls have; not while a pack is read.
-_Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": lambda *_: ()})
+_Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": lambda *_: ()})  # type: ignore[no-untyped-call]
 
 Finding = tuple[tuple[str | int, ...], str]  # keys into the schema or the arguments, sentence
 
@@ -114,9 +114,8 @@ def check_arguments(
                         ((name,), f"There is no parameter {shown(name)}{near} The tool's are {listing}.")
                     )
         elif error.validator == "required":
-            for name in error.validator_value:
-                if name not in arguments:
-                    found.append(((), f"The argument {shown(name)} is missing; the tool requires it."))
+            missing = [name for name in error.validator_value if name not in arguments]
+            found += [((), f"The argument {shown(name)} is missing; the tool requires it.") for name in missing]
         elif not unknown:
             found.append((path, _sentence(error)))
     return list(dict.fromkeys(found))

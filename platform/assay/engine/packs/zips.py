@@ -133,8 +133,8 @@ def _read_members(archive: zipfile.ZipFile, whole: str) -> dict[str, bytes]:
     # Names are checked before anything is left out, so that nothing hides behind a dot; folders, too.
     # `orig_filename` is the name in the archive; `filename` is what zipfile made of it.
     members = [e for e in entries if not _is_folder(e)]
-    check_paths([e.orig_filename for e in members], findings)
-    check_paths({e.orig_filename.removesuffix("/") for e in entries if _is_folder(e)}, findings)
+    folders = [e.orig_filename.removesuffix("/") for e in entries if _is_folder(e)]
+    check_paths([e.orig_filename for e in members], findings, folders=folders)
     check_sizes({e.orig_filename: e.file_size for e in members}, findings, whole=whole)
     findings.raise_if_any()
     files: dict[str, bytes] = {}

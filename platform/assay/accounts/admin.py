@@ -15,6 +15,9 @@ from assay.accounts import secrets, services
 from assay.accounts.models import ApiToken, AuditEvent, Role, Secret, User
 from assay_sdk import AssayError
 
+admin.site.site_header = admin.site.site_title = "Assay"
+admin.site.index_title = "Library and records"
+
 
 class ReadOnlyAdmin(admin.ModelAdmin):
     """For rows that nobody changes by hand. Who may look at them follows the role."""

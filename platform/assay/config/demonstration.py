@@ -6,23 +6,26 @@ import json
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
+from rich.console import RenderableType
 
 from assay.accounts.models import User
-from assay.accounts.services import create_user
+from assay.accounts.services import create_user, set_password
 from assay.bots import services as bots
 from assay.bots.models import Bot, BotVersion
 from assay.packs.services import upload_pack
+from assay.reports.services import render_report
+from assay.reports.text import text_table
 from assay.runs.models import ACTIVE, Run
 from assay.runs.services import plan_run
 from assay.tenancy.models import Tenant
-from assay.tenancy.services import create_tenant, in_tenant
+from assay.tenancy.services import create_operator, create_tenant, in_tenant
 
 _COMPANIES = (("Acme", "acme", "localhost"), ("Globex", "globex", "globex.localhost"))
 # Named as synthetic wherever they appear: they read the task's expected actions.
 _FAITHFUL = ("Faithful (synthetic reference)", "reference:faithful")
+_OPERATOR = "public"  # the key of the operator's password beside those of the schemas
 _CARELESS = ("Careless (synthetic reference)", "reference:careless")
 
 
@@ -36,13 +39,15 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A run of the demo. `carried_on`: an earlier demo planned it and was interrupted."""
+    """A run of the demo. `carried_on`: an earlier demo planned it and was interrupted. `certifies`: its tables are
+    what the demo is about; the other company's short run shows that the same workers serve it as well."""
 
     company: str
     schema: str
     title: str
     run: Run
     carried_on: bool
+    certifies: bool
 
     @property
     def key(self) -> str:
@@ -58,7 +63,7 @@ def plan(pack: Path, *, trials: int, tasks: str | None, seed: int) -> list[Plann
     """Load the pack into both companies and plan the runs, or find those that an interrupted demo left."""
     planned = []
     for (company, schema, _), wanted in zip(
-        _COMPANIES, (((_FAITHFUL, trials), (_CARELESS, trials)), ((_FAITHFUL, 1),)), strict=True
+        _COMPANIES, (((_FAITHFUL, trials), (_CARELESS, trials)), ((_CARELESS, 1),)), strict=True
     ):
         with in_tenant(schema):
             owner = User.objects.filter(role="owner").first()
@@ -69,21 +74,33 @@ def plan(pack: Path, *, trials: int, tasks: str | None, seed: int) -> list[Plann
                     pack_version=version, bot_version=bot, trials_per_task=n, seed=seed, status__in=ACTIVE
                 ).first()
                 run = open_run or plan_run(version, bot, trials=n, tasks=tasks, seed=seed, by=owner)
-                planned.append(Planned(company, schema, name, run, open_run is not None))
+                planned.append(Planned(company, schema, name, run, open_run is not None, certifies=schema == "acme"))
     return planned
 
 
-def results(planned: Planned) -> tuple[Any, Path]:
-    """The table of a finished run, and the path of its report, which is written now."""
-    from assay.reports import render_report, text_table
+def operator() -> SignIn:
+    """Who manages the companies, made if not there."""
+    email, passwords = "operator@assay.example", _passwords()
+    user = User.objects.filter(email=email).first()
+    if user is None or _OPERATOR not in passwords:
+        passwords[_OPERATOR] = _draw()
+        if user is None:
+            create_operator(email=email, password=passwords[_OPERATOR])
+        else:
+            set_password(user, passwords[_OPERATOR], by=None)
+        _keep(passwords)
+    return SignIn("Operators", "http://admin.localhost:8000", email, passwords[_OPERATOR])
 
+
+def results(planned: Planned) -> tuple[Run, RenderableType, Path]:
+    """A finished run, its tables, and the path of its report, which is written now."""
     with in_tenant(planned.schema):
         run = Run.objects.select_related("pack_version__pack", "bot_version__bot").get(pk=planned.run.pk)
-        folder = settings.STATE_DIR / "reports"
+        folder = Path(settings.STATE_DIR) / "reports"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{planned.schema}-run-{run.pk}.html"
         path.write_text(render_report(run), encoding="utf-8")
-        return text_table(run.summary), path
+        return run, text_table(run.summary or {}), path
 
 
 def _company(name: str, schema: str, host: str) -> SignIn:
@@ -98,11 +115,11 @@ def _company(name: str, schema: str, host: str) -> SignIn:
         # The database outlived the file: give the owner a new password rather than print one that does not work.
         passwords[schema] = _draw()
         with in_tenant(schema):
-            owner = User.objects.filter(email=email).first() or create_user(
-                email=email, password=passwords[schema], role="owner"
-            )
-            owner.set_password(passwords[schema])
-            owner.save(update_fields=["password"])
+            owner = User.objects.filter(email=email).first()
+            if owner is None:
+                create_user(email=email, password=passwords[schema], role="owner")
+            else:
+                set_password(owner, passwords[schema], by=None)
         _keep(passwords)
     return SignIn(name, f"http://{host}:8000", email, passwords[schema])
 

@@ -59,5 +59,5 @@ def versions(run: Run, lab: Lab) -> dict[str, Any]:
             "content_hash": run.pack_version.content_hash,
         },
         "bot": {"version": str(run.bot_version), "spec": run.bot_version.spec, **dict(lab.connector.describe())},
-        "run_seed": run.seed,
+        "run_seed": str(run.seed),  # as text: JavaScript cannot hold it
     }

@@ -12,7 +12,7 @@ from django_tenants.utils import schema_context, schema_exists
 
 from assay.accounts.models import AuditEvent, User
 from assay.tenancy.models import Domain, Tenant
-from assay.tenancy.services import create_operator, create_tenant, in_tenant
+from assay.tenancy.services import TenantError, create_operator, create_tenant, in_tenant
 
 PASSWORD = "quiet-harbour-17"
 
@@ -119,8 +119,8 @@ def test_creating_companies_with_the_same_name_at_once_makes_one(platform_db: No
                 owner_email="o@twice.example",
                 owner_password=PASSWORD,
             )
-        except Exception as error:
-            return type(error).__name__
+        except TenantError as error:
+            return str(error)
         else:
             return "made"
         finally:
@@ -128,5 +128,5 @@ def test_creating_companies_with_the_same_name_at_once_makes_one(platform_db: No
 
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(make, (1, 2)))
-    assert sorted(results) == ["TenantError", "made"]
+    assert sorted(results) == ["The schema 'twice' exists already; choose another name.", "made"]
     assert Domain.objects.filter(tenant__schema_name="twice").count() == 1

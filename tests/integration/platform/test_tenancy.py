@@ -99,7 +99,7 @@ def test_a_host_that_is_nobodys_shows_nothing(platform_db: None) -> None:
 def test_rows_tokens_and_secrets_of_one_company_are_not_found_in_another(platform_db: None) -> None:
     with in_tenant("acme"):
         owner = User.objects.get(email="owner@acme.example")
-        token, text = services.create_token(owner, name="ci")
+        _, text = services.create_token(owner, name="ci")
         secrets.set_secret("model-key", "k-123", by=owner)
         assert services.user_of_token(text) == owner
         assert secrets.resolve_secret("secret:model-key") == "k-123"

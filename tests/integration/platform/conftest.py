@@ -1,0 +1,158 @@
+"""A small pack, reference bots, brokers, and real Celery workers on the database of the tests."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import kombu.pools
+import pytest
+from django.db import connection
+from tests.conftest import ROOT
+
+from assay.bots import services as bots
+from assay.bots.models import Bot, BotVersion
+from assay.config import environment
+from assay.config.celery import app
+from assay.config.processes import Worker
+from assay.packs.models import PackVersion
+from assay.packs.services import upload_pack
+from assay.runs.models import Run
+from assay.runs.progress import Progress, progress
+from assay.tenancy.services import in_tenant
+
+LIBRARY = ROOT / "tests" / "support" / "packs" / "library"
+BROKERS = ("embedded", "redis", "rabbitmq")
+_numbers = count(1)
+
+
+def wait_until(condition: Callable[[], Any], what: str, seconds: float = 90.0) -> Any:
+    """What the condition gives as soon as it is true. Fails after `seconds`."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    pytest.fail(f"{what} did not happen within {seconds:.0f} s")
+
+
+@pytest.fixture
+def library(acme: None) -> PackVersion:
+    """The small library pack, in Acme."""
+    return upload_pack(LIBRARY)
+
+
+def bot(target: str) -> BotVersion:
+    """A version of a reference bot in the current schema."""
+    found = Bot.objects.filter(name=target).first()
+    latest = found.latest() if found is not None else None
+    return latest or bots.create_bot(target, spec=f"reference:{target}")
+
+
+@dataclass
+class Installation:
+    """Where workers of a test look: the tests' database, one broker, and a queue of the test's own."""
+
+    broker: str
+    queue: str
+    folder: Path
+    workers: list[Worker] = field(default_factory=list)
+
+    def start_worker(self, processes: int = 2) -> Worker:
+        """A worker with its pool, stopped at the end of the test at the latest."""
+        worker = Worker(processes, self.folder / f"worker-{len(self.workers)}.log")
+        self.workers.append(worker)
+        return worker
+
+    def logs(self) -> str:
+        return "\n".join(f"{w.log.name}:\n{w.log.read_text()[-3000:]}" for w in self.workers)
+
+    def purge(self) -> int:
+        """Lose every wake message that nobody has taken."""
+        with app.connection_for_write() as to_broker:
+            return int(app.amqp.queues[self.queue](to_broker.default_channel).purge() or 0)
+
+    def until(self, run: Run, condition: Callable[[Progress], bool], what: str, seconds: float = 90.0) -> Progress:
+        """Wait until the run's progress meets the condition; on failure show what the workers said."""
+        try:
+            return wait_until(lambda: (now := progress(run)) and condition(now) and now, what, seconds)
+        except pytest.fail.Exception as error:
+            pytest.fail(f"{error}\n{progress(run)}\n{self.logs()}")
+
+    def finished(self, run: Run, seconds: float = 90.0) -> Progress:
+        return self.until(run, lambda p: p.status == "finished", "the end of the run", seconds)
+
+
+def database_of_the_tests() -> str:
+    """The URL of the database that this process works on."""
+    found = connection.settings_dict
+    query = {"host": found["HOST"], **({"port": found["PORT"]} if found["PORT"] else {})}
+    who = quote(found["USER"]) + (f":{quote(found['PASSWORD'])}" if found["PASSWORD"] else "")
+    return f"postgresql://{who}@/{quote(found['NAME'])}?{urlencode(query)}"
+
+
+@pytest.fixture
+def use_broker(
+    request: pytest.FixtureRequest, platform_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], Installation]]:
+    """Point Celery, here and in workers to be started, at one of BROKERS."""
+    with ExitStack() as stack:
+
+        def use(name: str) -> Installation:
+            if name == "embedded":
+                monkeypatch.delenv("ASSAY_BROKER_URL", raising=False)
+                url = environment.broker_url()
+            else:
+                url = request.getfixturevalue(f"{name}_url")
+                monkeypatch.setenv("ASSAY_BROKER_URL", url)
+            queue = f"assay-tests-{os.getpid()}-{next(_numbers)}"
+            monkeypatch.setenv("ASSAY_QUEUE", queue)
+            monkeypatch.setenv("ASSAY_DATABASE_URL", database_of_the_tests())
+            monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "tests.integration.platform.quick_settings")
+            monkeypatch.setenv("PYTHONPATH", str(ROOT))
+            _point_celery_at(url, queue, monkeypatch)
+            installation = Installation(url, queue, tmp_path)
+            stack.callback(_delete_queue, queue)
+            stack.callback(lambda: [w.kill() for w in installation.workers])
+            return installation
+
+        yield use
+    kombu.pools.reset()
+
+
+@pytest.fixture
+def installation(use_broker: Callable[[str], Installation]) -> Installation:
+    """On the embedded broker."""
+    return use_broker("embedded")
+
+
+@pytest.fixture
+def globex(platform_db: None) -> Iterator[None]:
+    with in_tenant("globex"):
+        yield
+
+
+def _point_celery_at(url: str, queue: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = environment.transport_options(url)
+    for name, value in (
+        ("broker_url", url),
+        ("task_default_queue", queue),
+        ("broker_transport_options", options),
+    ):
+        monkeypatch.setattr(app.conf, name, value)
+    app.pool.force_close_all()
+    app._pool = None  # its next use connects anew
+    monkeypatch.setitem(app.__dict__, "amqp", app.subclass_with_self(app.amqp_cls, name="AMQP")())
+
+
+def _delete_queue(queue: str) -> None:
+    with app.connection_for_write() as to_broker:
+        app.amqp.queues[queue](to_broker.default_channel).delete()

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jsonschema
 from jsonschema.exceptions import SchemaError, ValidationError
 
+from assay.engine.sandbox.complaints import kind_of, sentences
 from assay.engine.sandbox.patterns import BadPattern, longest_text
 from assay.engine.sandbox.quickcheck import quick_check
 from assay_sdk import PackFault
@@ -23,8 +24,6 @@ from assay_sdk import PackFault
 DEEPEST = 32
 LONGEST_TEXT = 256_000
 MOST_VALUES = 1_000
-#: How many mistakes one answer names.
-MOST_NAMED = 5
 #: Keywords in a tool's schema, at most.
 MOST_KEYWORDS = 2_000
 
@@ -42,7 +41,9 @@ def _bounded_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -
             yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-_Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": _bounded_pattern})
+_Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]  # as jsonschema ships it
+    jsonschema.Draft202012Validator, {"pattern": _bounded_pattern}
+)
 
 
 class BadArguments(Exception):
@@ -84,13 +85,12 @@ class ArgumentChecker:
             except RecursionError as error:
                 raise PackFault("The tool's 'input' is nested too deeply to be checked.") from error
             if errors:
-                raise BadArguments(" ".join(_sentences(errors, self.names)))
+                raise BadArguments(" ".join(sentences(errors, self.names)))
         values = dict(self._absent)
         for name, value in arguments.items():
             if name in values:
-                if name in self._whole and isinstance(value, float):
-                    value = int(value)
-                values[name] = sql_value(value)
+                whole = name in self._whole and isinstance(value, float)
+                values[name] = int(value) if whole else sql_value(value)
         return values
 
 
@@ -99,7 +99,7 @@ def read_arguments(arguments: Any) -> dict[str, Any]:
     if isinstance(arguments, str | bytes | bytearray):
         arguments = _parsed(arguments)
     if not isinstance(arguments, Mapping):
-        raise BadArguments(f"The arguments must be a JSON object, not {_kind(arguments)}.")
+        raise BadArguments(f"The arguments must be a JSON object, not {kind_of(arguments)}.")
     budget = [MOST_VALUES]
     copied = _copied(arguments, DEEPEST, budget)
     assert isinstance(copied, dict)
@@ -140,7 +140,9 @@ def _parsed(text: str | bytes | bytearray) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        raise BadArguments(f"The arguments are not valid JSON: {error.msg} at character {error.pos + 1}.") from None
+        raise BadArguments(
+            f"The arguments are not valid JSON: {error.msg} at character {error.pos + 1}."
+        ) from None
     except RecursionError:
         raise BadArguments("The arguments are nested too deeply.") from None
     except ValueError as error:  # a constant, a number of thousands of digits, text that is not UTF-8
@@ -173,7 +175,7 @@ def _copied(value: Any, depth: int, budget: list[int]) -> Any:
         copied = {}
         for key, inner in value.items():
             if not isinstance(key, str):
-                raise BadArguments(f"Names in the arguments must be texts, not {_kind(key)}.")
+                raise BadArguments(f"Names in the arguments must be texts, not {kind_of(key)}.")
             copied[_text(key)] = _copied(inner, depth - 1, budget)
         return copied
     if isinstance(value, list | tuple):
@@ -195,81 +197,6 @@ def _text(value: str) -> str:
         if "\x00" not in value:
             return str(value)
     raise BadArguments("A text in the arguments holds a NUL character.")
-
-
-def _sentences(errors: Sequence[ValidationError], names: Sequence[str]) -> Iterator[str]:
-    # absolute_path holds texts and numbers: compared as text, so that the order is always the same
-    ordered = sorted(errors, key=lambda e: ([str(p) for p in e.absolute_path], str(e.validator), e.message))
-    for error in ordered[:MOST_NAMED]:
-        yield _sentence(error, names)
-    if len(ordered) > MOST_NAMED:
-        yield f"And {len(ordered) - MOST_NAMED} more."
-
-
-def _sentence(error: ValidationError, names: Sequence[str]) -> str:
-    where = ".".join(str(p) for p in error.absolute_path) or "The arguments"
-    rule, wanted, value = error.validator, error.validator_value, error.instance
-    shown = _shown(value)
-    match rule:
-        case "required":
-            missing = [n for n in wanted if isinstance(value, Mapping) and n not in value]
-            # one error for each missing name: the message of jsonschema starts with it
-            name = next((n for n in missing if error.message.startswith(repr(n))), missing[0] if missing else "?")
-            return f"{name} is missing." if not error.absolute_path else f"{where}.{name} is missing."
-        case "additionalProperties":
-            known = names if not error.absolute_path else list(error.schema.get("properties", ()))
-            extra = [n for n in value if n not in error.schema.get("properties", {})]
-            listed = ", ".join(known) if known else "none"
-            return f"Unknown parameter {', '.join(_shown(n) for n in extra[:5])}; the parameters are: {listed}."
-        case "type":
-            kinds = wanted if isinstance(wanted, str) else " or ".join(str(w) for w in wanted)
-            return f"{where} must be of type {kinds}; it is {_kind(value)}."
-        case "enum":
-            return f"{where} must be one of {', '.join(_shown(w) for w in wanted)}; it is {shown}."
-        case "const":
-            return f"{where} must be {_shown(wanted)}; it is {shown}."
-        case "minimum":
-            return f"{where} must be at least {wanted}; it is {shown}."
-        case "exclusiveMinimum":
-            return f"{where} must be more than {wanted}; it is {shown}."
-        case "maximum":
-            return f"{where} must be at most {wanted}; it is {shown}."
-        case "exclusiveMaximum":
-            return f"{where} must be less than {wanted}; it is {shown}."
-        case "minLength":
-            return f"{where} must have at least {wanted} character(s)."
-        case "maxLength":
-            return f"{where} must have at most {wanted} characters."
-        case "pattern":
-            return f"{where} must match the pattern {wanted}; it is {shown}."
-        case "format":
-            return f"{where} must be a valid {wanted}; it is {shown}."
-        case "minItems" | "minProperties":
-            what = "item(s)" if rule == "minItems" else f"of: {', '.join(names)}" if not error.absolute_path else "name(s)"
-            return f"{where} must have at least {wanted} {what}."
-        case "maxItems" | "maxProperties":
-            return f"{where} must have at most {wanted} {'items' if rule == 'maxItems' else 'names'}."
-    message = error.message if len(error.message) <= 200 else error.message[:200] + "..."
-    return f"{where}: {message}."
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False) if not isinstance(value, str) else value
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, list | tuple):
-        return "array"
-    return "object" if isinstance(value, Mapping) else type(value).__name__
 
 
 def _refuse_unbounded(schema: Any) -> None:

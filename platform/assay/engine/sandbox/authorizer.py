@@ -22,7 +22,7 @@ FUNCTIONS = frozenset(
     percent_rank percentile percentile_cont percentile_disc pi pow power printf quote radians rank replace round
     row_number rtrim sign sin sinh sqrt strftime string_agg substr substring sum tan tanh time timediff total trim
     trunc typeof unhex unicode unistr unistr_quote unixepoch unlikely upper
-    """.split()
+    """.split()  # noqa: SIM905 - a list of a hundred quoted names reads worse
 )
 #: What Assay adds.
 ADDED = frozenset({"now", "today"})
@@ -47,7 +47,9 @@ class Authorizer:
         self._writes = writes
         self.refused: str | None = None
 
-    def __call__(self, op: int, one: str | None, two: str | None, database: str | None, inner: str | None) -> int:
+    def __call__(
+        self, op: int, one: str | None, two: str | None, database: str | None, inner: str | None
+    ) -> int:
         reason = self._reason(op, one, two, database)
         if reason is None:
             return apsw.SQLITE_OK
@@ -100,7 +102,9 @@ class SchemaAuthorizer:
     def __init__(self) -> None:
         self.refused: str | None = None
 
-    def __call__(self, op: int, one: str | None, two: str | None, database: str | None, inner: str | None) -> int:
+    def __call__(
+        self, op: int, one: str | None, two: str | None, database: str | None, inner: str | None
+    ) -> int:
         if op in self._CREATING:
             return apsw.SQLITE_OK
         if op in _WRITING and (one or "").casefold() in self._SCHEMA_TABLES:
@@ -112,5 +116,7 @@ class SchemaAuthorizer:
             self.refused = self.refused or f"The function {name}() is not available in a schema."
             return apsw.SQLITE_DENY
         what = str(apsw.mapping_authorizer_function.get(op, op)).removeprefix("SQLITE_").replace("_", " ")
-        self.refused = self.refused or f"{what} is refused: a schema holds CREATE TABLE, CREATE INDEX and CREATE VIEW."
+        self.refused = (
+            self.refused or f"{what} is refused: a schema holds CREATE TABLE, CREATE INDEX and CREATE VIEW."
+        )
         return apsw.SQLITE_DENY

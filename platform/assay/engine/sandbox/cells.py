@@ -24,7 +24,7 @@ def equal(rule: ColumnRule, expected: Any, actual: Any) -> bool:
         return expected is None and actual is None
     if isinstance(rule, Tolerance):
         if _is_number(expected) and _is_number(actual):
-            return abs(expected - actual) <= rule.tolerance * (1 + 1e-9)
+            return bool(abs(expected - actual) <= rule.tolerance * (1 + 1e-9))
         return exact(expected, actual)
     if rule == "casefold":
         return _folded(expected) == _folded(actual)

@@ -13,6 +13,8 @@ import apsw
 LONGEST_VALUE = 300_000
 #: Longest statement, in bytes.
 LONGEST_SQL = 100_000
+#: Compiled statements kept by a connection.
+STATEMENTS = 500
 #: How much a world may grow in a trial, in bytes.
 MOST_GROWTH = 32_000_000
 
@@ -46,13 +48,15 @@ def frozen_vfs(clock: datetime) -> str:
 
 def connect(vfs: str, image: bytes | bytearray | None = None) -> apsw.Connection:
     """A private database in memory; with `image`, a copy of it."""
-    connection = apsw.Connection(":memory:", vfs=vfs)
+    connection = apsw.Connection(":memory:", vfs=vfs, statementcachesize=STATEMENTS)
     if image is not None:
         connection.deserialize("main", image)
         most = ctypes.c_int64(len(image) + MOST_GROWTH)
         connection.file_control("main", apsw.SQLITE_FCNTL_SIZE_LIMIT, ctypes.addressof(most))
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    # One plan for a statement whatever its values: the same order of rows, and no planning again.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
     connection.limit(apsw.SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import apsw
 
@@ -16,6 +17,10 @@ class Counters:
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
         self._given: list[str] = []
+
+    def reset(self) -> None:
+        self._next = {}
+        self._given = []
 
     def next_id(self, prefix: str) -> str:
         number = self._next.get(prefix, FIRST_ID)
@@ -47,7 +52,18 @@ def today_text(clock: datetime) -> str:
 
 
 def add_functions(connection: apsw.Connection, now: str, today: str, counters: Counters) -> None:
+    def now_function(*_: Any) -> str:
+        return now
+
+    def today_function(*_: Any) -> str:
+        return today
+
+    def next_id_function(*arguments: Any) -> str:
+        return counters.next_id(arguments[0])
+
     # Innocuous: they may stand in DEFAULT and CHECK as well.
-    connection.create_scalar_function("now", lambda: now, 0, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
-    connection.create_scalar_function("today", lambda: today, 0, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
-    connection.create_scalar_function("next_id", counters.next_id, 1)
+    connection.create_scalar_function("now", now_function, 0, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
+    connection.create_scalar_function(
+        "today", today_function, 0, deterministic=True, flags=apsw.SQLITE_INNOCUOUS
+    )
+    connection.create_scalar_function("next_id", next_id_function, 1)

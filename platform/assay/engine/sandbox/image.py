@@ -11,10 +11,15 @@ from assay.engine.sandbox.functions import Counters, add_functions
 from assay.engine.sandbox.inspection import Catalogue, catalogue
 from assay.engine.sandbox.problems import Findings
 from assay.engine.sandbox.rows import RowWriter
+from assay.engine.sandbox.running import STRIDE, Budget
 from assay.engine.sandbox.sqltext import keywords, statements
 
 #: Small pages keep the copy that each trial gets small: a table and its index take a page each at least.
 PAGE_SIZE = 1024
+
+#: Bounds of preparing a world; a seed of 50 MB needs a tenth of them.
+MOST_PREPARING_STEPS = 2_000_000_000
+MOST_PREPARING_SECONDS = 120.0
 
 _ALLOWED = (("CREATE", "TABLE"), ("CREATE", "INDEX"), ("CREATE", "UNIQUE"), ("CREATE", "VIEW"))
 
@@ -25,6 +30,9 @@ def open_empty(vfs: str, now: str, today: str) -> apsw.Connection:
     connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 0)  # rows come in any order and are checked together
     add_functions(connection, now, today, Counters())
+    budget = Budget(MOST_PREPARING_STEPS, MOST_PREPARING_SECONDS)
+    budget.start()
+    connection.set_progress_handler(budget, STRIDE)
     return connection
 
 
@@ -50,7 +58,9 @@ def run_schema(connection: apsw.Connection, pack: Pack, findings: Findings) -> C
                 try:
                     connection.execute(sql)
                 except apsw.Error as error:
-                    findings.add(source, authorizer.refused or f"The statement cannot be run: {error}.", "bad_schema")
+                    findings.add(
+                        source, authorizer.refused or f"The statement cannot be run: {error}.", "bad_schema"
+                    )
                 else:
                     made.update(dict.fromkeys(_names(connection) - before, source))
     finally:
@@ -59,7 +69,11 @@ def run_schema(connection: apsw.Connection, pack: Pack, findings: Findings) -> C
     for table, code, message in wrong:
         findings.add(made.get(table, Source("world/schema.sql", 0)), message, code)
     if not found.tables and not findings.problems:
-        findings.add(Source("world/schema.sql", 0), "The schema makes no table: a world needs at least one.", "no_table")
+        findings.add(
+            Source("world/schema.sql", 0),
+            "The schema makes no table: a world needs at least one.",
+            "no_table",
+        )
     return found
 
 

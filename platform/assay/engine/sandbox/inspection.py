@@ -55,12 +55,11 @@ def catalogue(connection: apsw.Connection) -> tuple[Catalogue, list[tuple[str, s
         types: dict[str, str] = {}
         nullable: list[str] = []
         for column, declared, notnull, pk, hidden in connection.execute(
-            "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?)", (name,)
+            'SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)', (name,)
         ):
             if hidden:
-                wrong.append(
-                    (name, "generated_column", f"Column {name}.{column} is generated: compute it in a view instead.")
-                )
+                message = f"Column {name}.{column} is generated: compute it in a view instead."
+                wrong.append((name, "generated_column", message))
                 continue
             columns.append(column)
             types[column] = str(declared).upper()
@@ -72,19 +71,19 @@ def catalogue(connection: apsw.Connection) -> tuple[Catalogue, list[tuple[str, s
         key = tuple(primary[n] for n in sorted(primary))
         rowid = len(key) == 1 and types[key[0]] == "INTEGER"
         if not key:
-            wrong.append((name, "no_primary_key", f"Table {name} has no PRIMARY KEY: changes are told by it; add one."))
+            message = f"Table {name} has no PRIMARY KEY: changes are told by it; add one."
+            wrong.append((name, "no_primary_key", message))
         elif nullable and not rowid and name not in strict:
-            wrong.append(
-                (
-                    name,
-                    "nullable_key",
-                    f"Column {name}.{nullable[0]} of the primary key may be NULL, and such rows cannot be told apart: "
-                    "write NOT NULL, or make the table STRICT.",
-                )
+            message = (
+                f"Column {name}.{nullable[0]} of the primary key may be NULL, and such rows cannot be told apart: "
+                "write NOT NULL, or make the table STRICT."
             )
+            wrong.append((name, "nullable_key", message))
         own = _foreign_keys(connection, name)
         keys += own
-        references = {c: (k.parent, p) for k in own for c, p in zip(k.columns, k.parent_columns, strict=False)}
+        references = {
+            c: (k.parent, p) for k in own for c, p in zip(k.columns, k.parent_columns, strict=False)
+        }
         tables[name] = TableInfo(name, tuple(columns), key, references, rowid)
     found = Catalogue(tables, views, tuple(keys), affinity)
     wrong += [(k.table, "foreign_key", sentence) for k, sentence in _bad_references(connection, found)]
@@ -103,7 +102,9 @@ def _foreign_keys(connection: apsw.Connection, table: str) -> list[ForeignKey]:
         if any(to is None for _, _, to in parts):  # REFERENCES parent, without columns: its primary key
             to_columns = tuple(
                 str(row[0])
-                for row in connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (parent,))
+                for row in connection.execute(
+                    "SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (parent,)
+                )
             )
         else:
             to_columns = tuple(str(to) for _, _, to in parts)
@@ -123,8 +124,11 @@ def _bad_references(connection: apsw.Connection, found: Catalogue) -> Iterator[t
         if missing:
             yield key, f"{where} refers to {parent}.{missing[0]}, which does not exist."
         elif len(key.columns) != len(key.parent_columns) or not _is_unique(connection, found, parent, key):
-            yield key, (
-                f"{where} refers to {parent} ({', '.join(key.parent_columns)}), which is neither its primary key nor UNIQUE."
+            yield (
+                key,
+                (
+                    f"{where} refers to {parent} ({', '.join(key.parent_columns)}), which is neither its primary key nor UNIQUE."
+                ),
             )
         elif parent != key.parent:
             yield key, f"{where} refers to {key.parent}: write the table's name as it is declared, {parent}."

@@ -16,6 +16,8 @@ from assay_sdk import ToolSpec
 #: A question of a bot is cut to so many words.
 MOST_WORDS = 32
 SNIPPET_WORDS = 24
+#: Answers kept: bots ask the same again and again, and the articles never change.
+MOST_REMEMBERED = 1_000
 
 _WORD = re.compile(r"\w+")
 
@@ -27,13 +29,21 @@ _SEARCH_INPUT = {
     "required": ["query"],
     "properties": {
         "query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Words to look for."},
-        "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5, "description": "At most so many sections."},
+        "limit": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 20,
+            "default": 5,
+            "description": "At most so many sections.",
+        },
     },
 }
 _READ_INPUT = {
     "type": "object",
     "required": ["section"],
-    "properties": {"section": {"type": "string", "description": "The id of a section, as knowledge_search gives it."}},
+    "properties": {
+        "section": {"type": "string", "description": "The id of a section, as knowledge_search gives it."}
+    },
 }
 
 
@@ -43,13 +53,15 @@ class Knowledge:
     def __init__(self, sections: Sequence[Section]) -> None:
         self._sections = {s.id: s for s in sections}
         self._lock = threading.Lock()
+        self._answers: dict[tuple[str, int], list[tuple[Any, ...]]] = {}
         self._connection = apsw.Connection(":memory:")
         self._connection.execute(
             "CREATE VIRTUAL TABLE sections USING fts5(id UNINDEXED, article, heading, text,"
             " tokenize = 'porter unicode61 remove_diacritics 2')"
         )
         self._connection.executemany(
-            "INSERT INTO sections VALUES (?, ?, ?, ?)", [(s.id, s.article, s.heading, s.text) for s in sections]
+            "INSERT INTO sections VALUES (?, ?, ?, ?)",
+            [(s.id, s.article, s.heading, s.text) for s in sections],
         )
         self.checkers: Mapping[str, ArgumentChecker] = {
             SEARCH: ArgumentChecker(_SEARCH_INPUT),
@@ -63,7 +75,9 @@ class Knowledge:
                 self.checkers[SEARCH].schema,
                 "read",
             ),
-            ToolSpec(READ, "Read a section of a knowledge article in full.", self.checkers[READ].schema, "read"),
+            ToolSpec(
+                READ, "Read a section of a knowledge article in full.", self.checkers[READ].schema, "read"
+            ),
         )
 
     def search(self, query: str, limit: int) -> list[dict[str, Any]]:
@@ -74,11 +88,15 @@ class Knowledge:
         # Each word quoted: what the bot writes is never read as FTS5 syntax.
         match = " OR ".join(f'"{word}"' for word in dict.fromkeys(w.casefold() for w in words))
         with self._lock:
-            rows = self._connection.execute(
-                "SELECT id, article, heading, snippet(sections, 3, '', '', '...', ?) FROM sections"
-                " WHERE sections MATCH ? ORDER BY bm25(sections, 0.0, 2.0, 3.0, 1.0), rowid LIMIT ?",
-                (SNIPPET_WORDS, match, limit),
-            ).fetchall()
+            rows = self._answers.get((match, limit))
+            if rows is None:
+                if len(self._answers) >= MOST_REMEMBERED:
+                    self._answers.clear()
+                rows = self._answers[(match, limit)] = self._connection.execute(
+                    "SELECT id, article, heading, snippet(sections, 3, '', '', '...', ?) FROM sections"
+                    " WHERE sections MATCH ? ORDER BY bm25(sections, 0.0, 2.0, 3.0, 1.0), rowid LIMIT ?",
+                    (SNIPPET_WORDS, match, limit),
+                ).fetchall()
         names = ("section", "article", "heading", "snippet")
         return [dict(zip(names, row, strict=True)) for row in rows]
 

@@ -33,7 +33,9 @@ def longest_text(pattern: str) -> int:
         raise BadPattern(f"the pattern {pattern!r} is not a regular expression: {error}") from error
     unbounded = _count(tree, pattern, inside=False)
     if unbounded >= len(LONGEST):
-        raise BadPattern(f"the pattern {pattern!r} has more than {len(LONGEST) - 1} unbounded repetitions; bound some, as in {{1,20}}")
+        raise BadPattern(
+            f"the pattern {pattern!r} has more than {len(LONGEST) - 1} unbounded repetitions; bound some, as in {{1,20}}"
+        )
     return LONGEST[unbounded]
 
 
@@ -58,7 +60,9 @@ def _count(tree: Any, pattern: str, *, inside: bool) -> int:
             found += _count(argument[1], pattern, inside=inside)
         elif op is _constants.BRANCH:
             if inside:
-                raise BadPattern(f"the pattern {pattern!r} repeats alternatives without bound; bound it, as in {{1,20}}")
+                raise BadPattern(
+                    f"the pattern {pattern!r} repeats alternatives without bound; bound it, as in {{1,20}}"
+                )
             found += sum(_count(branch, pattern, inside=inside) for branch in argument[1])
         elif op in (_constants.GROUPREF, _constants.GROUPREF_EXISTS):
             raise BadPattern(f"the pattern {pattern!r} refers back to a group, which is not possible here")

@@ -77,7 +77,11 @@ def _text_check(schema: Mapping[str, Any]) -> Check:
             and (allowed is None or value in allowed)
             and len(value) >= least
             and (most is None or len(value) <= most)
-            and (compiled is None or longest is None or (len(value) <= longest and compiled.search(value) is not None))
+            and (
+                compiled is None
+                or longest is None
+                or (len(value) <= longest and compiled.search(value) is not None)
+            )
         )
 
     return fits

@@ -57,8 +57,7 @@ class Recorder:
         rows: list[RowChange] = []
         generated: set[Any] = set()
         if not self._whole.is_empty:
-            for change in apsw.Changeset.iter(self._whole.changeset()):
-                rows.append(self._row_change(change))
+            rows += map(self._row_change, apsw.Changeset.iter(self._whole.changeset()))
         for row in rows:
             if row.op == "insert" and self._tables[row.table].rowid_key:
                 generated.add(row.key[0])
@@ -86,19 +85,29 @@ class Recorder:
         after: dict[str, Any] | None = None
         if change.op == "INSERT":
             assert change.new is not None
-            op, key, after = "insert", self._key(table, change.new), dict(zip(columns, change.new, strict=True))
+            op, key, after = (
+                "insert",
+                self._key(table, change.new),
+                dict(zip(columns, change.new, strict=True)),
+            )
         elif change.op == "DELETE":
             assert change.old is not None
-            op, key, before = "delete", self._key(table, change.old), dict(zip(columns, change.old, strict=True))
+            op, key, before = (
+                "delete",
+                self._key(table, change.old),
+                dict(zip(columns, change.old, strict=True)),
+            )
         else:
             # An update names only the key and the cells that changed: the rest is as it is now.
             assert change.old is not None
             op, key = "update", self._key(table, change.old)
             where = " AND ".join(f"{quoted(c)} = ?" for c in self._tables[table].primary_key)
             names = ", ".join(map(quoted, columns))
-            row = self._connection.execute(f"SELECT {names} FROM {quoted(table)} WHERE {where}", key).fetchone()
+            sql = f"SELECT {names} FROM {quoted(table)} WHERE {where}"  # noqa: S608 - names of the schema, quoted
+            (row,) = self._connection.execute(sql, key).fetchall()
             after = dict(zip(columns, row, strict=True))
             before = {
-                c: after[c] if old is apsw.no_change else old for c, old in zip(columns, change.old, strict=True)
+                c: after[c] if old is apsw.no_change else old
+                for c, old in zip(columns, change.old, strict=True)
             }
         return RowChange(table, op, key, before, after, self._writers.get((table, key)))

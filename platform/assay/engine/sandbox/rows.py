@@ -1,5 +1,6 @@
 """Put rows of a pack into a world: seed rows and a task's rows on top, with every problem named."""
 
+# ruff: noqa: S608 - names of tables and columns are the schema's own, and quoted; values are bound
 from __future__ import annotations
 
 import json
@@ -33,6 +34,7 @@ class RowWriter:
         self._findings = findings
         self._task = task
         self.sources: dict[Place, Source] = {}
+        self.laid: list[tuple[str, tuple[Any, ...]]] = []  # what was executed for rows of a task
 
     def insert(self, rows: Sequence[SeedRow]) -> None:
         """Insert seed rows; parents may come after children."""
@@ -42,9 +44,9 @@ class RowWriter:
                 continue
             columns = ", ".join(quoted(c) for c in values)
             marks = ", ".join("?" for _ in values)
-            sql = f"INSERT INTO {quoted(row.table)} ({columns}) VALUES ({marks}){self._returning(row.table)}"
+            sql = f"INSERT INTO {quoted(row.table)} ({columns}) VALUES ({marks})"
             if not values:
-                sql = f"INSERT INTO {quoted(row.table)} DEFAULT VALUES{self._returning(row.table)}"
+                sql = f"INSERT INTO {quoted(row.table)} DEFAULT VALUES"
             self._write(row, sql, tuple(values.values()))
 
     def lay_over(self, rows: Sequence[SeedRow]) -> None:
@@ -56,15 +58,21 @@ class RowWriter:
             key = self._catalogue.tables[row.table].primary_key
             missing = [c for c in key if values.get(c) is None]
             if missing:
-                self._add(row, f"Give {row.table}.{missing[0]}: rows of a task are laid over the seed by primary key.", "no_key")
+                self._add(
+                    row,
+                    f"Give {row.table}.{missing[0]}: rows of a task are laid over the seed by primary key.",
+                    "no_key",
+                )
                 continue
             where = " AND ".join(f"{quoted(c)} = ?" for c in key)
             at = tuple(values[c] for c in key)
-            known = self._connection.execute(f"SELECT 1 FROM {quoted(row.table)} WHERE {where}", at).fetchone()
+            known = self._connection.execute(
+                f"SELECT 1 FROM {quoted(row.table)} WHERE {where}", at
+            ).fetchone()
             if known:
                 others = {c: v for c, v in values.items() if c not in key} or {c: values[c] for c in key}
                 sets = ", ".join(f"{quoted(c)} = ?" for c in others)
-                sql = f"UPDATE {quoted(row.table)} SET {sets} WHERE {where}{self._returning(row.table)}"
+                sql = f"UPDATE {quoted(row.table)} SET {sets} WHERE {where}"
                 self._write(row, sql, (*others.values(), *at))
             else:
                 self.insert([row])
@@ -76,7 +84,9 @@ class RowWriter:
                 source = self.sources.get((key.table, at))
                 if source is None:
                     # A seed row whose parent a task's row changed away: blame the task's rows of the parent.
-                    source = next((s for (t, _), s in self.sources.items() if t in (key.parent, key.table)), None)
+                    source = next(
+                        (s for (t, _), s in self.sources.items() if t in (key.parent, key.table)), None
+                    )
                 if source is None:
                     continue
                 value = ", ".join(str(v) for v in wanted)
@@ -106,7 +116,10 @@ class RowWriter:
                 text = " -> ".join(f"{table} {_shown(at)}" for table, at in circle)
                 source = next((self.sources[p] for p in circle if p in self.sources), Source("world/seed", 0))
                 self._findings.add(
-                    source, f"Rows refer to each other in a circle: {text}. Break it: make one of them NULL.", "cyclic_rows", self._task
+                    source,
+                    f"Rows refer to each other in a circle: {text}. Break it: make one of them NULL.",
+                    "cyclic_rows",
+                    self._task,
                 )
                 for place in circle:
                     graph.pop(place, None)
@@ -114,14 +127,20 @@ class RowWriter:
     def _values(self, row: SeedRow) -> dict[str, Any] | None:
         info = self._catalogue.tables.get(row.table)
         if info is None:
-            self._add(row, f"There is no table {row.table}.{did_you_mean(row.table, self._catalogue.tables)}", "unknown_table")
+            self._add(
+                row,
+                f"There is no table {row.table}.{did_you_mean(row.table, self._catalogue.tables)}",
+                "unknown_table",
+            )
             return None
         values: dict[str, Any] = {}
         good = True
         for column, value in row.values.items():
             if column not in info.columns:
                 self._add(
-                    row, f"The table {row.table} has no column {column}.{did_you_mean(column, info.columns)}", "unknown_column"
+                    row,
+                    f"The table {row.table} has no column {column}.{did_you_mean(column, info.columns)}",
+                    "unknown_column",
                 )
                 good = False
                 continue
@@ -137,19 +156,23 @@ class RowWriter:
 
     def _write(self, row: SeedRow, sql: str, values: tuple[Any, ...]) -> None:
         try:
-            (at,) = self._connection.execute(sql, values).fetchall()
+            (at,) = self._connection.execute(sql + self._returning(row.table), values).fetchall()
         except apsw.ConstraintError as error:
             self._add(row, constraint_sentence(error, row.table), "constraint")
         except apsw.Error as error:
             self._add(row, f"The row does not fit the table {row.table}: {error}.", "bad_row")
         else:
             self.sources[(row.table, tuple(at))] = row.source
+            if self._task is not None:
+                self.laid.append((sql, values))
 
     def _add(self, row: SeedRow, message: str, code: str) -> None:
         self._findings.add(row.source, message, code, self._task)
 
 
-def check_reserved(rows: Sequence[SeedRow], prefixes: frozenset[str], findings: Findings, task: str | None = None) -> None:
+def check_reserved(
+    rows: Sequence[SeedRow], prefixes: frozenset[str], findings: Findings, task: str | None = None
+) -> None:
     """Report ids that next_id() could make again."""
     if not prefixes:
         return
@@ -199,7 +222,9 @@ def _converted(value: Any, declared: str) -> Any:
     if isinstance(value, list | tuple | Mapping):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if not isinstance(value, str):
-        raise ValueError(f"a value of type {type(value).__name__} cannot be stored; write a text or a number.")
+        raise ValueError(  # noqa: TRY004 - a wrong value in a file, reported like any other
+            f"a value of type {type(value).__name__} cannot be stored; write a text or a number."
+        )
     if "INT" in declared:
         if value.casefold() in _BOOLEANS:
             return _BOOLEANS[value.casefold()]
@@ -230,7 +255,9 @@ def _dangling(
     return [(tuple(r[: len(own)]), tuple(r[len(own) :])) for r in rows]
 
 
-def _references(connection: apsw.Connection, catalogue: Catalogue, key: ForeignKey) -> list[tuple[Place, Place]]:
+def _references(
+    connection: apsw.Connection, catalogue: Catalogue, key: ForeignKey
+) -> list[tuple[Place, Place]]:
     own, other = catalogue.tables[key.table].primary_key, catalogue.tables[key.parent].primary_key
     select = ", ".join([f"c.{quoted(n)}" for n in own] + [f"p.{quoted(n)}" for n in other])
     same = " AND ".join(

@@ -86,14 +86,18 @@ class Runner:
                     assert step.error is not None and step.message is not None
                     raise Refused(step.error, filled(step.message, values))
             elif shape == "maybe":
-                values.update(zip(step.targets, rows[0] if rows else (None,) * len(step.targets), strict=True))
+                values.update(
+                    zip(step.targets, rows[0] if rows else (None,) * len(step.targets), strict=True)
+                )
             elif shape == "many":
                 assert step.binding is not None
                 found = [dict(zip(statement.columns, map(_plain, row), strict=True)) for row in rows]
                 values[step.binding] = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
         return self._result(tool.result, values)
 
-    def rows(self, statement: Statement, values: dict[str, Any], enough: int | None = None) -> list[tuple[Any, ...]]:
+    def rows(
+        self, statement: Statement, values: dict[str, Any], enough: int | None = None
+    ) -> list[tuple[Any, ...]]:
         """All rows, or the first `enough`. Raises PackFault for more than MOST_ROWS of them."""
         bound = tuple([values[name] for name in statement.parameters])
         try:
@@ -110,12 +114,16 @@ class Runner:
                 size += sum([len(value) for value in row if type(value) is str])
                 if size > MOST_TEXT:
                     cursor.close(True)
-                    raise PackFault(f"a query returns more than {MOST_TEXT:,} characters: add a LIMIT to the tool.")
+                    raise PackFault(
+                        f"a query returns more than {MOST_TEXT:,} characters: add a LIMIT to the tool."
+                    )
                 rows.append(row)
         except apsw.ConstraintError:
             raise
         except apsw.InterruptError:
-            raise PackFault(f"{self._budget.spent or 'it was interrupted'}: make the query simpler.") from None
+            raise PackFault(
+                f"{self._budget.spent or 'it was interrupted'}: make the query simpler."
+            ) from None
         except (apsw.Error, UnicodeDecodeError) as error:
             if _comes_from_values(error) and any(value is not None for value in bound):
                 raise Refused("invalid_arguments", f"The arguments cannot be processed: {error}.") from error
@@ -148,7 +156,10 @@ def _comes_from_values(error: Exception) -> bool:
     """Whether SQL that is right in itself failed because of a value it was given: then the bot is answered."""
     return isinstance(error, apsw.MismatchError | apsw.TooBigError) or (
         isinstance(error, apsw.SQLError)
-        and any(text in str(error) for text in ("integer overflow", "malformed JSON", "pattern too complex", "bad JSON path"))
+        and any(
+            text in str(error)
+            for text in ("integer overflow", "malformed JSON", "pattern too complex", "bad JSON path")
+        )
     )
 
 

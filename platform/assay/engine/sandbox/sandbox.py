@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,14 +12,13 @@ import apsw
 from assay.engine.sandbox import knowledge
 from assay.engine.sandbox.arguments import BadArguments, read_arguments, recordable
 from assay.engine.sandbox.changes import ChangeSet
-from assay.engine.sandbox.connection import connect
-from assay.engine.sandbox.functions import Counters, add_functions
 from assay.engine.sandbox.problems import did_you_mean
 from assay.engine.sandbox.recording import Recorder
 from assay.engine.sandbox.rows import constraint_sentence
-from assay.engine.sandbox.running import STRIDE, Budget, Refused, Runner
+from assay.engine.sandbox.running import Refused, Runner
 from assay.engine.sandbox.sqltext import SqlTextError
-from assay.engine.sandbox.tools import CompiledTool, Preparer
+from assay.engine.sandbox.stage import Laid
+from assay.engine.sandbox.tools import CompiledTool
 from assay_sdk import PackFault
 
 if TYPE_CHECKING:
@@ -45,21 +44,21 @@ class CallOutcome:
 
 
 class Sandbox:
-    """A world of its own for one trial: a fresh copy of the prepared image, thrown away at the end.
+    """A world of its own for one trial, thrown away at the end (see stage.py for how).
 
     Made by `World.open`. Not for use from several threads at once.
     """
 
-    def __init__(self, world: World, image: bytes | bytearray, task_id: str | None) -> None:
+    def __init__(self, world: World, overlay: Sequence[Laid], task_id: str | None) -> None:
         self.world = world
         self.task_id = task_id
         self._calls = 0
         self._closed = False
-        self._counters = Counters()
-        self._budget = Budget()
-        self._connection = connect(world.vfs, image)
-        add_functions(self._connection, world.now, world.today, self._counters)
-        self._connection.set_progress_handler(self._budget, STRIDE)
+        self._stage = world.stages.take()
+        self._stage.begin(overlay)
+        self._counters = self._stage.counters
+        self._budget = self._stage.budget
+        self._connection = self._stage.connection
         self._runner = Runner(self._connection, self._budget)
         self._recorder = Recorder(self._connection, world.tables)
 
@@ -70,8 +69,7 @@ class Sandbox:
         answered with ok=False. Raises PackFault when the tool exceeds its bounds or its SQL cannot
         run, RuntimeError when the sandbox is closed.
         """
-        if self._closed:
-            raise RuntimeError("The sandbox is closed.")
+        self._check_usable()
         number = self._calls
         self._calls += 1
         compiled = self.world.compiled.get(tool) if isinstance(tool, str) else None
@@ -95,15 +93,15 @@ class Sandbox:
         return self._run(number, compiled, values, given)
 
     def changes(self) -> ChangeSet:
-        """Everything changed since the trial began, net."""
+        """Everything changed since the trial began, net. Raises RuntimeError, PackFault (as `call`)."""
+        self._check_usable()
         return self._recorder.changes(self._counters.given)
 
     def column(self, sql: str) -> list[Any]:
         """The first column of a SELECT over this world, read only and within the bounds of a call. Raises PackFault."""
+        self._check_usable()
         try:
-            statement, _ = Preparer(self._connection, self.world.catalogue).prepare(sql, writes=False)
-            if statement.parameters:
-                raise PackFault(f"'{sql}' has a parameter; there is nothing to fill it with.")
+            statement = self.world.column_statement(sql)
             self._budget.start()
             return [row[0] for row in self._runner.rows(statement, {})]
         except (SqlTextError, PackFault) as error:
@@ -114,7 +112,7 @@ class Sandbox:
         if not self._closed:
             self._closed = True
             self._recorder.close()
-            self._connection.close()
+            self.world.stages.give_back(self._stage)
 
     def __enter__(self) -> Sandbox:
         return self
@@ -124,7 +122,16 @@ class Sandbox:
     ) -> None:
         self.close()
 
-    def _run(self, number: int, tool: CompiledTool, values: dict[str, Any], given: dict[str, Any]) -> CallOutcome:
+    def _check_usable(self) -> None:
+        if self._closed:
+            raise RuntimeError("The sandbox is closed.")
+        if not self._connection.in_transaction:
+            # SQLite gives up the whole transaction when it interrupts a write or has no room left.
+            raise PackFault("The sandbox was given up when a tool exceeded its bounds.")
+
+    def _run(
+        self, number: int, tool: CompiledTool, values: dict[str, Any], given: dict[str, Any]
+    ) -> CallOutcome:
         writes = tool.spec.kind == "write"
         self._budget.start()
         mark = self._counters.mark() if writes else None
@@ -132,26 +139,35 @@ class Sandbox:
         try:
             if writes:
                 self._recorder.start_call()
-                self._connection.execute("BEGIN")
+                self._connection.execute("SAVEPOINT call")
             content = self._runner.run(tool, values)
             if writes:
-                self._connection.execute("COMMIT")
+                self._check_deferred()
+                self._connection.execute("RELEASE call")
                 wrote = self._recorder.end_call(number)
             done = True
         except Refused as refused:
             return CallOutcome(False, None, refused.error, refused.message, tool.spec.kind, arguments=given)
         except apsw.ConstraintError as error:
-            return CallOutcome(False, None, "constraint", constraint_sentence(error), tool.spec.kind, arguments=given)
+            return CallOutcome(
+                False, None, "constraint", constraint_sentence(error), tool.spec.kind, arguments=given
+            )
         except PackFault as fault:
             raise PackFault(f"Tool {tool.spec.name}: {fault}") from fault
         finally:
             if mark is not None and not done:
                 if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                    self._connection.execute("ROLLBACK TO call")
+                    self._connection.execute("RELEASE call")
                 self._recorder.drop_call()
                 self._counters.back_to(mark)
         empty = content is None or content == []
         return CallOutcome(True, content, None, None, tool.spec.kind, empty, wrote, given)
+
+    def _check_deferred(self) -> None:
+        """Deferred foreign keys are due at the end of a call, not of the trial."""
+        if self._connection.status(apsw.SQLITE_DBSTATUS_DEFERRED_FKS)[0]:
+            raise apsw.ConstraintError("FOREIGN KEY constraint failed")
 
     def _knowledge(self, tool: str, values: dict[str, Any], given: dict[str, Any]) -> CallOutcome:
         articles = self.world.knowledge
@@ -170,5 +186,3 @@ class Sandbox:
         name = recordable(tool)[:100]
         message = f"There is no tool {name}.{did_you_mean(name, self.world.tool_names)}"
         return CallOutcome(False, None, "unknown_tool", message, "unknown", arguments=given)
-
-

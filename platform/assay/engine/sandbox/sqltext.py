@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 _TOKEN = re.compile(
     r"""
@@ -104,7 +105,7 @@ def rewrite(sql: str) -> Rewritten:
     previous = ""
     ended = False
     significant = [t for t in tokens(sql) if t.kind != "space"]
-    following = {t.start: n for t, n in zip(significant, significant[1:], strict=False)}
+    following = {t.start: n for t, n in pairwise(significant)}
     for token in tokens(sql):
         if token.kind == "space":
             parts.append(" ")
@@ -127,14 +128,22 @@ def rewrite(sql: str) -> Rewritten:
                 prefixes.append(_literal_prefix(following.get(token.start)))
         elif text == ")" and calls:
             calls.pop()
-        elif token.kind == "string" and calls and calls[-1] in _DATE_FUNCTIONS:
-            if text[1:-1].strip().casefold() in _LOCAL:
-                raise SqlTextError(f"{text} would depend on the machine's time zone: use today() and now().")
+        elif (
+            token.kind == "string"
+            and calls
+            and calls[-1] in _DATE_FUNCTIONS
+            and text[1:-1].strip().casefold() in _LOCAL
+        ):
+            raise SqlTextError(f"{text} would depend on the machine's time zone: use today() and now().")
         previous = text.casefold() if token.kind == "word" else ""
     return Rewritten("".join(parts).strip(), tuple(numbers), tuple(prefixes))
 
 
 def _literal_prefix(token: Token | None) -> str:
-    if token is None or token.kind != "string" or not re.fullmatch(r"'[A-Za-z][A-Za-z0-9_]{0,19}'", token.text):
+    if (
+        token is None
+        or token.kind != "string"
+        or not re.fullmatch(r"'[A-Za-z][A-Za-z0-9_]{0,19}'", token.text)
+    ):
         raise SqlTextError("next_id() takes a prefix written out, for example next_id('RF').")
     return token.text[1:-1]

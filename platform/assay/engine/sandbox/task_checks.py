@@ -41,14 +41,22 @@ def check_task(world: World, task_id: str) -> list[Problem]:
             add(f"{where}, {fault}", "pack_fault")
             continue
         if first != second:
-            add(f"{where}: two replays leave different worlds. Take what is not determined out of the tools.", "not_determined")
+            add(
+                f"{where}: two replays leave different worlds. Take what is not determined out of the tools.",
+                "not_determined",
+            )
         outcomes.append(first)
 
     unchanged = ChangeSet(())
-    for (where, actions), outcome in zip(lists, outcomes, strict=False) if len(outcomes) == len(lists) else ():
+    if len(outcomes) < len(lists):
+        return findings.problems
+    for (where, _), outcome in zip(lists, outcomes, strict=True):
         nothing = compare(world.tables, world.pack.comparison, [outcome], unchanged).equal
         if task.expected.no_change and where == "expected" and not nothing:
-            add(f"{where}: the actions change something, but the task says 'no_change: true'.", "changes_something")
+            add(
+                f"{where}: the actions change something, but the task says 'no_change: true'.",
+                "changes_something",
+            )
         elif not task.expected.no_change and nothing:
             add(
                 f"{where}: the actions change nothing that is compared, so a bot that does nothing would pass. "

@@ -139,17 +139,35 @@ class _Compiler:
         targets: tuple[str, ...] = ()
         if statement is not None:
             if shape == "write" and statement.readonly:
-                self.add(where, "A step with only 'sql' writes; bind what a SELECT finds with one, maybe or many.", "bad_step")
+                self.add(
+                    where,
+                    "A step with only 'sql' writes; bind what a SELECT finds with one, maybe or many.",
+                    "bad_step",
+                )
             if shape != "write" and not statement.columns:
-                self.add(where, "The statement returns no row: add RETURNING, or make it a plain 'sql' step.", "bad_step")
+                self.add(
+                    where,
+                    "The statement returns no row: add RETURNING, or make it a plain 'sql' step.",
+                    "bad_step",
+                )
             if shape == "one" and step.otherwise is None and statement.readonly:
-                self.add(where, "'one' with a SELECT needs 'otherwise: {error: ..., message: ...}'.", "no_otherwise")
+                self.add(
+                    where,
+                    "'one' with a SELECT needs 'otherwise: {error: ..., message: ...}'.",
+                    "no_otherwise",
+                )
         if step.otherwise is not None:
             for place in _PLACE.findall(step.otherwise.message):
                 if place not in self.known:
-                    self.add(where, f"{{{place}}} in the message is not known here." + did_you_mean(place, self.known), "unknown_name")
+                    self.add(
+                        where,
+                        f"{{{place}}} in the message is not known here." + did_you_mean(place, self.known),
+                        "unknown_name",
+                    )
         if binding is not None:
-            taken = {n.split(".")[0] for n in self.known if "." in n} | (self.known if shape == "many" else set())
+            taken = {n.split(".")[0] for n in self.known if "." in n} | (
+                self.known if shape == "many" else set()
+            )
             if binding in taken:
                 self.add(where, f"The name {binding} is already taken: choose another.", "name_twice")
             if shape == "many":
@@ -172,7 +190,9 @@ class _Compiler:
             return None
         names = tuple(c[:-5] if c.endswith("_json") and len(c) > 5 else c for c in statement.columns)
         if len(set(names)) != len(names):
-            self.add(where, "Two columns have the same name once '_json' is dropped: rename one.", "name_twice")
+            self.add(
+                where, "Two columns have the same name once '_json' is dropped: rename one.", "name_twice"
+            )
         json = tuple(n for n, c in enumerate(statement.columns) if c.endswith("_json") and len(c) > 5)
         return CompiledField(name, many, statement, names, json)
 
@@ -197,7 +217,11 @@ def compile_tool(
     elif tool.result is not None:
         fields = [compiler.field("result", None, tool.result)]
     if tool.kind == "write" and all(s is not None and s.statement.readonly for s in steps):
-        compiler.add("steps", "A write tool needs a step that writes: make it 'kind: read', or add the step.", "bad_step")
+        compiler.add(
+            "steps",
+            "A write tool needs a step that writes: make it 'kind: read', or add the step.",
+            "bad_step",
+        )
     prefixes = frozenset(compiler.prefixes)
     if len(findings.problems) > before or arguments is None:
         return None, prefixes

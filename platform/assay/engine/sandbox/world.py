@@ -16,13 +16,14 @@ from assay.engine.sandbox.functions import Counters, add_functions, now_text, to
 from assay.engine.sandbox.image import load_seed, open_empty, run_schema
 from assay.engine.sandbox.inspection import Catalogue
 from assay.engine.sandbox.knowledge import Knowledge
-from assay.engine.sandbox.overlay import Overlay
 from assay.engine.sandbox.problems import Findings, comparison_source, did_you_mean, task_source, tool_source
 from assay.engine.sandbox.replay import ReplayError, replay
 from assay.engine.sandbox.rows import RowWriter, check_reserved
 from assay.engine.sandbox.sandbox import Sandbox
 from assay.engine.sandbox.schema import TableInfo
-from assay.engine.sandbox.tools import CompiledTool, Preparer, compile_tool
+from assay.engine.sandbox.sqltext import SqlTextError
+from assay.engine.sandbox.stage import Laid, Stages
+from assay.engine.sandbox.tools import CompiledTool, Preparer, Statement, compile_tool
 from assay_sdk import PackFault, ToolSpec
 
 
@@ -56,7 +57,9 @@ class World:
         self.specs: tuple[ToolSpec, ...] = (*(t.spec for t in compiled.values()), *articles)
         self.tool_names = frozenset(s.name for s in self.specs)
         self._lock = threading.RLock()
-        self._overlays: dict[str, Overlay] = {}
+        self.stages = Stages(self.vfs, image, self.now, self.today)
+        self._overlays: dict[str, tuple[Laid, ...]] = {}
+        self._columns: dict[str, Statement] = {}
         self._expected: dict[str, tuple[ChangeSet, ...]] = {}
 
     @classmethod
@@ -84,7 +87,11 @@ class World:
             knowledge = Knowledge(pack.sections) if pack.sections else None
             for name in knowledge.checkers if knowledge else ():
                 if name in pack.tools:
-                    findings.add(tool_source(pack, name), f"{name} is a built-in tool: choose another name.", "reserved_tool")
+                    findings.add(
+                        tool_source(pack, name),
+                        f"{name} is a built-in tool: choose another name.",
+                        "reserved_tool",
+                    )
             findings.raise_if_any()
             image = connection.serialize("main")
         finally:
@@ -96,9 +103,7 @@ class World:
 
         Raises KeyError for an unknown task, PackFault when the task's rows do not fit.
         """
-        if task_id is None:
-            return Sandbox(self, self.image, None)
-        return Sandbox(self, self._overlay(task_id).applied(self.image), task_id)
+        return Sandbox(self, () if task_id is None else self._overlay(task_id), task_id)
 
     def expected(self, task_id: str) -> tuple[ChangeSet, ...]:
         """The accepted outcomes of a task, [actions, also_accept...], replayed once. Raises KeyError, PackFault."""
@@ -135,13 +140,33 @@ class World:
             return self.compiled[tool].arguments
         return self.knowledge.checkers.get(tool) if self.knowledge else None
 
-    def lay_over(self, task_id: str, findings: Findings) -> Overlay:
-        """Build the rows of a task on top of the seed; problems go into `findings`."""
+    def column_statement(self, sql: str) -> Statement:
+        """A SELECT for Sandbox.column, checked once. Raises SqlTextError."""
+        with self._lock:
+            known = self._columns.get(sql)
+            if known is None:
+                connection = connect(self.vfs, self.image)
+                try:
+                    add_functions(connection, self.now, self.today, Counters())
+                    known, _ = Preparer(connection, self.catalogue).prepare(sql, writes=False)
+                finally:
+                    connection.close()
+                if known.parameters:
+                    raise SqlTextError(
+                        f":{known.parameters[0]} is a parameter; there is nothing to fill it with."
+                    )
+                if not known.columns:
+                    raise SqlTextError("It returns no column.")
+                self._columns[sql] = known
+            return known
+
+    def lay_over(self, task_id: str, findings: Findings) -> tuple[Laid, ...]:
+        """The statements that lay a task's rows over the seed; problems go into `findings`."""
         task = self.pack.tasks[task_id]
         source = task_source(self.pack, task_id)
         rows = [SeedRow(table, values, source) for table, listed in task.world.items() for values in listed]
         if not rows:
-            return Overlay.nothing(self.image)
+            return ()
         connection = connect(self.vfs, self.image)
         try:
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 0)  # rows come in any order
@@ -152,11 +177,11 @@ class World:
             writer.lay_over(rows)
             connection.execute("COMMIT")
             writer.check_references()
-            return Overlay.between(self.image, connection.serialize("main"))
+            return tuple(writer.laid)
         finally:
             connection.close()
 
-    def _overlay(self, task_id: str) -> Overlay:
+    def _overlay(self, task_id: str) -> tuple[Laid, ...]:
         with self._lock:
             known = self._overlays.get(task_id)
             if known is None:
@@ -171,7 +196,9 @@ class World:
 def _check_comparison(pack: Pack, found: Catalogue, findings: Findings) -> None:
     for table in pack.comparison.ignore_tables:
         if table not in found.tables:
-            message = f"'ignore_tables' names {table}, which does not exist.{did_you_mean(table, found.tables)}"
+            message = (
+                f"'ignore_tables' names {table}, which does not exist.{did_you_mean(table, found.tables)}"
+            )
             findings.add(comparison_source(pack, ["ignore_tables", table]), message, "unknown_table")
     for table, rules in pack.comparison.tables.items():
         if table not in found.tables:

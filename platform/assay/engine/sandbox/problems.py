@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from assay.engine.packs.models import Pack, Source
 from assay.engine.packs.problems import PackError, Problem
+from assay.engine.packs.sources import locate
 
 #: A broken file can be wrong in every row; nobody reads more than this.
 MOST = 500
@@ -37,25 +38,33 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" There are: {', '.join(names[:20])}{', ...' if len(names) > 20 else ''}." if names else ""
 
 
-def tool_source(pack: Pack, name: str) -> Source:
-    return pack.sources.get(f"tool:{name}", Source("tools", 0))
+def tool_source(pack: Pack, name: str, *keys: str | int) -> Source:
+    """Where a tool, or something inside it, is written."""
+    return _located(pack, f"tool:{name}", keys, Source("tools", 0))
 
 
-def task_source(pack: Pack, task: str) -> Source:
-    return pack.sources.get(f"task:{task}", Source("tasks", 0))
+def task_source(pack: Pack, task: str, *keys: str | int) -> Source:
+    """Where a task, or something inside it, is written."""
+    return _located(pack, f"task:{task}", keys, Source("tasks", 0))
 
 
-def comparison_source(pack: Pack, words: Sequence[str]) -> Source:
-    """The line of comparison.yaml (the pack's or a shared part's) where these words follow one another."""
-    for path in sorted(p for p in pack.files if p == "comparison.yaml" or p.endswith("/comparison.yaml")):
-        lines = pack.files[path].decode("utf-8", "replace").splitlines()
-        at = 0
-        for word in words:
-            pattern = re.compile(rf"(?<![\w]){re.escape(word)}(?![\w])")
-            found = next((n for n in range(at, len(lines)) if pattern.search(lines[n])), None)
-            if found is None:
-                break
-            at = found
-        else:
-            return Source(path, at + 1)
+def comparison_source(pack: Pack, table: str, *keys: str | int) -> Source:
+    """Where the comparison rules of a table, or something inside them, are written."""
+    return _located(pack, f"comparison:{table}", keys, Source("comparison.yaml", 0))
+
+
+def ignored_source(pack: Pack, table: str) -> Source:
+    """The line of a comparison.yaml that ignores this table."""
+    word = re.compile(rf"(?<!\w){re.escape(table)}(?!\w)")
+    for path in sorted(p for p in pack.files if p.split("/")[-1] == "comparison.yaml"):
+        for number, line in enumerate(pack.files[path].decode("utf-8", "replace").splitlines(), 1):
+            if word.search(line):
+                return Source(path, number)
     return Source("comparison.yaml", 0)
+
+
+def _located(pack: Pack, name: str, keys: tuple[str | int, ...], otherwise: Source) -> Source:
+    try:
+        return locate(pack, name, *keys)
+    except KeyError:
+        return otherwise

@@ -15,61 +15,59 @@ from assay_sdk import PackFault
 if TYPE_CHECKING:
     from assay.engine.sandbox.world import World
 
+Where = tuple[str | int, ...]
+
 
 def check_task(world: World, task_id: str) -> list[Problem]:
-    """Every problem of one task, all at the line where the task begins."""
+    """Every problem of one task, at the line of what is wrong."""
     findings = Findings()
     world.lay_over(task_id, findings)
     if findings.problems:
         return findings.problems  # nothing can be played on rows that do not fit
     task = world.pack.tasks[task_id]
-    source = task_source(world.pack, task_id)
 
-    def add(message: str, code: str) -> None:
-        findings.add(source, f"Task {task_id}: {message}", code, task_id)
+    def add(message: str, code: str, *keys: str | int) -> None:
+        findings.add(task_source(world.pack, task_id, *keys), f"Task {task_id}: {message}", code, task_id)
 
-    lists: list[tuple[str, tuple[Action, ...]]] = [("expected", task.expected.actions)]
-    lists += [(f"also_accept {n}", a.actions) for n, a in enumerate(task.expected.also_accept, 1)]
-    outcomes: list[ChangeSet] = []
+    lists: list[tuple[Where, tuple[Action, ...]]] = [(("expected", "actions"), task.expected.actions)]
+    for number, alternative in enumerate(task.expected.also_accept):
+        lists.append((("expected", "also_accept", number, "actions"), alternative.actions))
     for where, actions in lists:
         try:
-            first, second = _played(world, task_id, actions), _played(world, task_id, actions)
+            outcome, again = _played(world, task_id, actions), _played(world, task_id, actions)
         except ReplayError as error:
-            add(f"{where}, {error}", "action_fails")
+            add(f"{error}", "action_fails", *where, error.index)
             continue
         except PackFault as fault:
-            add(f"{where}, {fault}", "pack_fault")
+            add(f"{fault}", "pack_fault", *where)
             continue
-        if first != second:
+        if outcome != again:
             add(
-                f"{where}: two replays leave different worlds. Take what is not determined out of the tools.",
+                "Two replays leave different worlds: take what is not determined out of the tools.",
                 "not_determined",
+                *where,
             )
-        outcomes.append(first)
-
-    unchanged = ChangeSet(())
-    if len(outcomes) < len(lists):
-        return findings.problems
-    for (where, _), outcome in zip(lists, outcomes, strict=True):
-        nothing = compare(world.tables, world.pack.comparison, [outcome], unchanged).equal
-        if task.expected.no_change and where == "expected" and not nothing:
+        nothing = compare(world.tables, world.pack.comparison, [outcome], ChangeSet(())).equal
+        if task.expected.no_change and where == ("expected", "actions") and not nothing:
             add(
-                f"{where}: the actions change something, but the task says 'no_change: true'.",
+                "The actions change something, but the task says 'no_change: true'.",
                 "changes_something",
+                *where,
             )
-        elif not task.expected.no_change and nothing:
+        elif nothing and not task.expected.no_change:
             add(
-                f"{where}: the actions change nothing that is compared, so a bot that does nothing would pass. "
-                "Correct them, or say 'no_change: true'.",
+                "The actions change nothing that is compared, so a bot that does nothing would pass: correct them, "
+                "or say 'no_change: true'.",
                 "changes_nothing",
+                *where,
             )
-    for number, rule in enumerate(task.reply, 1):
+    for number, rule in enumerate(task.reply):
         if rule.must_not_contain_from is not None:
             try:
                 with world.open(task_id) as sandbox:
                     sandbox.column(rule.must_not_contain_from)
             except PackFault as fault:
-                add(f"reply {number}: {fault}", "bad_sql")
+                add(f"{fault}", "bad_sql", "reply", number, "must_not_contain_from")
     return findings.problems
 
 

@@ -9,15 +9,19 @@ from typing import Literal
 
 import apsw
 
-from assay.engine.packs.models import Fields, ManyRows, Source, Step, Tool
+from assay.engine.packs.models import Fields, ManyRows, Pack, Step, Tool
 from assay.engine.sandbox.arguments import ArgumentChecker, BadSchema
 from assay.engine.sandbox.authorizer import Authorizer
 from assay.engine.sandbox.inspection import Catalogue
-from assay.engine.sandbox.problems import Findings, did_you_mean
+from assay.engine.sandbox.problems import Findings, did_you_mean, tool_source
 from assay.engine.sandbox.sqltext import Rewritten, SqlTextError, rewrite
 from assay_sdk import ToolSpec
 
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?)\}")
+
+
+#: Where something stands inside a tool: keys as in its file.
+Where = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +102,20 @@ class Preparer:
 
 
 class _Compiler:
-    def __init__(self, tool: Tool, source: Source, preparer: Preparer, findings: Findings) -> None:
+    def __init__(self, pack: Pack, tool: Tool, preparer: Preparer, findings: Findings) -> None:
+        self._pack = pack
         self._tool = tool
-        self._source = source
         self._preparer = preparer
         self._findings = findings
         self.known: set[str] = set()
         self.prefixes: set[str] = set()
 
-    def add(self, where: str, message: str, code: str) -> None:
-        self._findings.add(self._source, f"Tool {self._tool.name}, {where}: {message}", code)
+    def add(self, where: Where, message: str, code: str) -> None:
+        words = " ".join(str(part + 1) if isinstance(part, int) else part for part in where)
+        source = tool_source(self._pack, self._tool.name, *where)
+        self._findings.add(source, f"Tool {self._tool.name}, {words}: {message}", code)
 
-    def statement(self, where: str, sql: str, *, writes: bool) -> Statement | None:
+    def statement(self, where: Where, sql: str, *, writes: bool) -> Statement | None:
         try:
             statement, rewritten = self._preparer.prepare(sql, writes=writes)
         except SqlTextError as error:
@@ -129,12 +135,14 @@ class _Compiler:
         return statement if good else None
 
     def step(self, number: int, step: Step) -> CompiledStep | None:
-        where = f"step {number}"
+        where: Where = ("steps", number)
         shape = step.shape
         sql = step.require if shape == "require" else step.sql
         assert sql is not None
         may_write = self._tool.kind == "write" and shape != "require"
-        statement = self.statement(where, sql, writes=may_write)
+        statement = self.statement(
+            (*where, "require" if shape == "require" else "sql"), sql, writes=may_write
+        )
         binding = step.binding
         targets: tuple[str, ...] = ()
         if statement is not None:
@@ -183,7 +191,7 @@ class _Compiler:
             otherwise.error if otherwise else None, otherwise.message if otherwise else None,
         )  # fmt: skip
 
-    def field(self, where: str, name: str | None, part: str | ManyRows) -> CompiledField | None:
+    def field(self, where: Where, name: str | None, part: str | ManyRows) -> CompiledField | None:
         many = isinstance(part, ManyRows)
         statement = self.statement(where, part.many if isinstance(part, ManyRows) else part, writes=False)
         if statement is None:
@@ -198,27 +206,30 @@ class _Compiler:
 
 
 def compile_tool(
-    tool: Tool, source: Source, preparer: Preparer, findings: Findings
+    pack: Pack, tool: Tool, preparer: Preparer, findings: Findings
 ) -> tuple[CompiledTool | None, frozenset[str]]:
     """The tool, or None when it has problems (added to `findings`), and the prefixes of its ids."""
     before = len(findings.problems)
-    compiler = _Compiler(tool, source, preparer, findings)
+    compiler = _Compiler(pack, tool, preparer, findings)
     arguments: ArgumentChecker | None = None
     try:
         arguments = ArgumentChecker(tool.input)
         compiler.known.update(arguments.names)
     except BadSchema as error:
-        compiler.add("input", str(error), "bad_schema")
+        compiler.add(("input",), str(error), "bad_schema")
         compiler.known.update(n for n in tool.input.get("properties", {}) if isinstance(n, str))
-    steps = [compiler.step(number, step) for number, step in enumerate(tool.steps, 1)]
+    steps = [compiler.step(number, step) for number, step in enumerate(tool.steps)]
     fields: list[CompiledField | None] = []
     if isinstance(tool.result, Fields):
-        fields = [compiler.field(f"result {name}", name, part) for name, part in tool.result.fields.items()]
+        fields = [
+            compiler.field(("result", "fields", name), name, part)
+            for name, part in tool.result.fields.items()
+        ]
     elif tool.result is not None:
-        fields = [compiler.field("result", None, tool.result)]
+        fields = [compiler.field(("result",), None, tool.result)]
     if tool.kind == "write" and all(s is not None and s.statement.readonly for s in steps):
         compiler.add(
-            "steps",
+            ("steps",),
             "A write tool needs a step that writes: make it 'kind: read', or add the step.",
             "bad_step",
         )
@@ -240,8 +251,5 @@ def _said(value: object) -> str:
         return "(none)"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    return str(value)
-
-
-def by_name(tools: Sequence[CompiledTool]) -> dict[str, CompiledTool]:
-    return {tool.spec.name: tool for tool in tools}
+    text = str(value)
+    return text if len(text) <= 200 else text[:197] + "..."

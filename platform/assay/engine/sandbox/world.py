@@ -16,7 +16,14 @@ from assay.engine.sandbox.functions import Counters, add_functions, now_text, to
 from assay.engine.sandbox.image import load_seed, open_empty, run_schema
 from assay.engine.sandbox.inspection import Catalogue
 from assay.engine.sandbox.knowledge import Knowledge
-from assay.engine.sandbox.problems import Findings, comparison_source, did_you_mean, task_source, tool_source
+from assay.engine.sandbox.problems import (
+    Findings,
+    comparison_source,
+    did_you_mean,
+    ignored_source,
+    task_source,
+    tool_source,
+)
 from assay.engine.sandbox.replay import ReplayError, replay
 from assay.engine.sandbox.rows import RowWriter, check_reserved
 from assay.engine.sandbox.sandbox import Sandbox
@@ -78,7 +85,7 @@ class World:
             compiled: dict[str, CompiledTool] = {}
             prefixes: set[str] = set()
             for tool in pack.tools.values():
-                done, made = compile_tool(tool, tool_source(pack, tool.name), preparer, findings)
+                done, made = compile_tool(pack, tool, preparer, findings)
                 prefixes |= made
                 if done is not None:
                     compiled[tool.name] = done
@@ -163,8 +170,11 @@ class World:
     def lay_over(self, task_id: str, findings: Findings) -> tuple[Laid, ...]:
         """The statements that lay a task's rows over the seed; problems go into `findings`."""
         task = self.pack.tasks[task_id]
-        source = task_source(self.pack, task_id)
-        rows = [SeedRow(table, values, source) for table, listed in task.world.items() for values in listed]
+        rows = [
+            SeedRow(table, values, task_source(self.pack, task_id, "world", table, number))
+            for table, listed in task.world.items()
+            for number, values in enumerate(listed)
+        ]
         if not rows:
             return ()
         connection = connect(self.vfs, self.image)
@@ -199,14 +209,18 @@ def _check_comparison(pack: Pack, found: Catalogue, findings: Findings) -> None:
             message = (
                 f"'ignore_tables' names {table}, which does not exist.{did_you_mean(table, found.tables)}"
             )
-            findings.add(comparison_source(pack, ["ignore_tables", table]), message, "unknown_table")
+            findings.add(ignored_source(pack, table), message, "unknown_table")
     for table, rules in pack.comparison.tables.items():
         if table not in found.tables:
             message = f"There is no table {table}.{did_you_mean(table, found.tables)}"
-            findings.add(comparison_source(pack, ["tables", table]), message, "unknown_table")
+            findings.add(comparison_source(pack, table), message, "unknown_table")
             continue
         columns = found.tables[table].columns
-        for column in (*rules.key, *rules.columns):
+        places: list[tuple[str, str | int, str]] = [
+            ("key", number, name) for number, name in enumerate(rules.key)
+        ]
+        places += [("columns", name, name) for name in rules.columns]
+        for part, key, column in places:
             if column not in columns:
                 message = f"The table {table} has no column {column}.{did_you_mean(column, columns)}"
-                findings.add(comparison_source(pack, ["tables", table, column]), message, "unknown_column")
+                findings.add(comparison_source(pack, table, part, key), message, "unknown_column")

@@ -9,6 +9,7 @@ in every other question about the matter.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ class Understood:
     """What a message asks for. `facts`: indices of the facts asked for, in the order of the message."""
 
     facts: tuple[int, ...] = ()
+    claimed: frozenset[int] = frozenset()  # facts for which it names a value
     unknown: bool = False  # asks for something that is none of the facts
     consent: bool = False  # asks for a yes
     choice: bool = False  # asks for one of several
@@ -33,6 +35,11 @@ class Understood:
     finished: bool = False  # asks whether there is anything else, or says goodbye
     settled: bool = False  # says that something was done, or cannot be done
     waiting: bool = False  # says that it is about to do something
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything is asked, but for whether there is more to do."""
+        return bool(self.facts) or self.unknown or self.consent or self.choice or self.open
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,7 @@ def understand(message: str, facts: Sequence[Fact]) -> Understood:
             reading.line(line)
     return Understood(
         facts=tuple(dict.fromkeys(reading.asked)),
+        claimed=frozenset(reading.claims),
         unknown=reading.unknown,
         consent=reading.consent,
         choice=reading.choice,
@@ -72,7 +80,7 @@ class _Reading:
         self.asked: list[int] = []
         self.unknown = self.consent = self.choice = self.open = self.finished = False
         self.announced = False  # "I need some details"
-        self._claims: list[int] = []  # facts for which the bot has named a value
+        self.claims: list[int] = []
         self._before: list[Mention] = []  # mentions of the clause before
         self._leads = False  # the line before asked for what the list after it names
 
@@ -82,7 +90,7 @@ class _Reading:
         for clause, question in clauses(line.lstrip(ITEM)):
             self._leads = item and leads  # of two sentences in a line the last one decides
             mentions = self._forms.find(clause)
-            self._claims += [m.fact for m in mentions if speech.CLAIMED.match(clause, m.end)]
+            self.claims += [m.fact for m in mentions if speech.CLAIMED.match(clause, m.end)]
             if not (item and leads and self._item(clause, question, mentions)):
                 self._clause(clause, question, mentions, item)
             self._before = mentions or self._before
@@ -104,7 +112,10 @@ class _Reading:
         if offer := speech.OFFER.search(clause):
             self._offer(clause, offer, mentions, item)
             return
+        question = question or bool(speech.QUESTION.match(clause))
         request = speech.REQUEST.search(clause)
+        if request is None and question:
+            request = speech.REQUEST_IN_QUESTION.search(clause)
         if request is None and not question:
             self.asked += _bare(clause, mentions)
             return
@@ -119,8 +130,9 @@ class _Reading:
             self.open = True
             self._leads = not item
         elif request and speech.CHECKS.search(request[0]):
-            self.consent = True
-            self.asked += self._claims
+            self._confirm()
+            self._leads = not item
+        elif request and "verify" in request[0]:  # "I need to verify your identity" announces what follows
             self._leads = not item
         elif not item and speech.ANNOUNCES.search(clause):
             self._leads = self.announced = True
@@ -130,14 +142,19 @@ class _Reading:
 
     def _offer(self, clause: str, offer: re.Match[str], mentions: list[Mention], item: bool) -> None:
         if speech.RIGHT.search(clause):
-            self.asked += self._claims
-        if speech.OR.search(clause, offer.end()):
+            self._confirm()
+        elif speech.OR.search(clause, offer.end()):
             found = [m.fact for m in mentions if not m.short and m.start >= offer.start()]
             self.asked += found
             self.choice = self.choice or not found
             self._leads = not item
         else:
             self.consent = True
+
+    def _confirm(self) -> None:
+        """It asks whether what it said is right: the values it named, or the whole of it."""
+        self.asked += self.claims
+        self.consent = self.consent or not self.claims
 
 
 # --- facts in a clause ------------------------------------------------------------------------------
@@ -156,7 +173,8 @@ def _requested(
         earlier = [m for m in mentions if m.end <= request.start()] or before
         several = pronoun[1] in ("them", "those", "these", "both", "all")
         return [m.fact for m in (earlier if several else earlier[:1])]
-    end = speech.cut(clause, start)
+    cut = speech.CUT.search(clause, start)
+    end = cut.start() if cut else len(clause)
     found = []
     for m in mentions:
         if start <= m.start < end:
@@ -230,7 +248,8 @@ def _forms(facts: tuple[tuple[str, tuple[str, ...]], ...]) -> Forms:
         for name, said in zip((key, *aliases), names, strict=True):
             form = phrase(name)
             if form is not None:
-                each.append((number, form, any(_names_less(said, other) for other in names)))
+                short = name != key and any(_names_less(said, other) for other in names)
+                each.append((number, form, short))
     everything = "|".join(f"(?:{form.pattern})" for _, form, _ in each)
     return Forms(re.compile(everything) if everything else None, tuple(each))
 
@@ -241,7 +260,7 @@ def _names_less(said: tuple[str, ...], other: tuple[str, ...]) -> bool:
     if not set(said) < set(other):
         return False
     head = other[-1]
-    for ahead, word in zip(other, other[1:], strict=False):
+    for ahead, word in itertools.pairwise(other):
         if word in speech.PREPOSITIONS:
             head = ahead
             break

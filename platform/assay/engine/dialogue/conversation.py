@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -306,7 +305,7 @@ class _Conversation:
         started = time.monotonic()
         try:
             await bounded(
-                lambda: session.close(),  # type: ignore[union-attr]
+                session.close,  # type: ignore[union-attr]
                 lambda: CLOSING_SECONDS - (time.monotonic() - started),
             )
         except Exception:  # the conversation has ended; how the session is put away changes nothing

@@ -27,7 +27,7 @@ _INSIST = (
 )
 _NO_IDEA = ("I don't know that, sorry.", "Sorry, I can't tell you that.", "I don't have that, sorry.")
 _THE_REST = "I don't know the rest."
-_EITHER = ("I have no preference.", "Either is fine with me.")
+_EITHER = ("I have no preference beyond what I asked for.", "Whichever fits what I asked for.")
 _WAIT = ("All right, I'll wait.", "OK, thanks.")
 _IS_IT_DONE = ("All right. Is my request dealt with, then?", "OK. So is that done now?")
 _LEAVE = "Then I will leave it at that. Goodbye."
@@ -60,7 +60,7 @@ class ScriptedUser:
     def __init__(self, script: UserScript, persona: Persona | None = None, seed: int = 0) -> None:
         self._script = script
         self._persona = persona
-        self._random = random.Random(seed)
+        self._random = random.Random(seed)  # noqa: S311 (a choice of words, nothing secret)
         self._triggers = [_trigger(r) for r in script.reactions]
         self._fired = [0] * len(script.reactions)
         self._told: set[int] = set()
@@ -99,7 +99,13 @@ class ScriptedUser:
         said = self._react(reactions, heard)
         if asks.consent and not said:
             said.append(self._one_of(_YES))
-        told = self._tell(asks.facts, message, alone=not said)
+        if stated := [self._script.facts[i] for i in asks.facts if i in asks.claimed]:
+            said.append(
+                "Yes."
+                if all(f.value.lower() in message.lower() for f in stated)
+                else "No, that is not right."
+            )
+        told = self._tell(asks.facts, alone=not said)
         said += told
         if asks.unknown and not reactions:
             said.append(_THE_REST if told else self._one_of(_NO_IDEA))
@@ -107,13 +113,10 @@ class ScriptedUser:
             said.append(self._one_of(_EITHER))
         if not said and asks.open:
             said.append(self._request)
-        given = tuple(self._script.facts[i].key for i in asks.facts)
-        if not said or (asks.finished and not asks.consent and not given and not self._refusing(reactions)):
-            line = self._go_on(asks, said)
-            self._idle = 0 if line.done or line.text.endswith(self._request) else self._idle + 1
-            return line
+        if not said or (asks.finished and not asks.asks and not self._refusing(reactions)):
+            return self._go_on(asks, said)
         self._idle = 0 if new else self._idle + 1
-        return UserLine("\n".join(said), facts_given=given)
+        return UserLine("\n".join(said), facts_given=tuple(self._script.facts[i].key for i in asks.facts))
 
     @property
     def _request(self) -> str:
@@ -125,12 +128,15 @@ class ScriptedUser:
 
     def _go_on(self, asks: Understood, said: list[str]) -> UserLine:
         """Nothing was asked: wait, ask whether it is done, bring the next request, or leave."""
-        if not asks.finished and asks.waiting and not asks.settled:
+        self._idle += 1
+        if asks.waiting and not asks.finished:
             return UserLine(self._one_of(_WAIT))
         if not asks.finished and not asks.settled and not self._pressed:
+            # It may have finished, or be about to go on: a customer who just left would be unfair to the bot.
             self._pressed = True
             return UserLine(self._one_of(_IS_IT_DONE))
         self._pressed = False
+        self._idle = 0
         if self._follow_ups < len(self._script.follow_ups):
             self._follow_ups += 1
             return UserLine("\n".join([*said, self._request]))
@@ -138,7 +144,7 @@ class ScriptedUser:
 
     # --- facts ----------------------------------------------------------------------------------
 
-    def _tell(self, facts: tuple[int, ...], message: str, *, alone: bool) -> list[str]:
+    def _tell(self, facts: tuple[int, ...], *, alone: bool) -> list[str]:
         lines = []
         for number in facts:
             self._told.add(number)
@@ -192,11 +198,105 @@ class ScriptedUser:
 
 # Words of `when` that describe the situation and not what the bot says.
 _STOP = frozenset(
-    """a an the and or of for to in on at by with about from as if when that this it they them he she him her his
-    their its is are was were be been being has have had do does did will would can could may might shall should
-    must not no any some i you we your my our me us bot agent assistant customer user told tells tell asked asks
-    ask asking says say said offered offers offer offering informed informs inform wants want proposes propose
-    proposed explains explain explained mentions mention mentioned""".split()
+    [
+        "a",
+        "an",
+        "the",
+        "and",
+        "or",
+        "of",
+        "for",
+        "to",
+        "in",
+        "on",
+        "at",
+        "by",
+        "with",
+        "about",
+        "from",
+        "as",
+        "if",
+        "when",
+        "that",
+        "this",
+        "it",
+        "they",
+        "them",
+        "he",
+        "she",
+        "him",
+        "her",
+        "his",
+        "their",
+        "its",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "will",
+        "would",
+        "can",
+        "could",
+        "may",
+        "might",
+        "shall",
+        "should",
+        "must",
+        "not",
+        "no",
+        "any",
+        "some",
+        "i",
+        "you",
+        "we",
+        "your",
+        "my",
+        "our",
+        "me",
+        "us",
+        "bot",
+        "agent",
+        "assistant",
+        "customer",
+        "user",
+        "told",
+        "tells",
+        "tell",
+        "asked",
+        "asks",
+        "ask",
+        "asking",
+        "says",
+        "say",
+        "said",
+        "offered",
+        "offers",
+        "offer",
+        "offering",
+        "informed",
+        "informs",
+        "inform",
+        "wants",
+        "want",
+        "proposes",
+        "propose",
+        "proposed",
+        "explains",
+        "explain",
+        "explained",
+        "mentions",
+        "mention",
+        "mentioned",
+    ]
 )
 
 

@@ -38,7 +38,13 @@ _PLAIN = (
 
 def normal(text: str) -> str:
     """`text` in lower case, without markdown, asides in parentheses and contractions; ITEM marks list items."""
-    text = text.lower().replace("’", "'").replace("‘", "'").replace("\r", "\n").replace(ITEM, " ")
+    text = (
+        text.lower()
+        .replace("’", "'")
+        .replace("\N{LEFT SINGLE QUOTATION MARK}", "'")
+        .replace("\r", "\n")
+        .replace(ITEM, " ")
+    )
     text = _BULLET.sub(ITEM, text)
     for pattern, plain in _PLAIN:
         text = pattern.sub(plain, text)
@@ -90,8 +96,8 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 def clauses(line: str) -> Iterator[tuple[str, bool]]:
     """The clauses of one line of normal text, each with whether it is a question."""
-    for sentence in _SENTENCE.split(line):
-        sentence = sentence.strip()[:_LONGEST_SENTENCE]
+    for whole in _SENTENCE.split(line):
+        sentence = whole.strip()[:_LONGEST_SENTENCE]
         if not sentence:
             continue
         asking = sentence.endswith("?")

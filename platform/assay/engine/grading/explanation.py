@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from assay.engine.dialogue.transcript import ToolCall, Transcript
@@ -16,6 +16,7 @@ from assay.engine.sandbox.difference import Difference, RowDifference
 from assay_sdk import Evidence
 
 _LONGEST = 80  # characters of a value
+_LONGEST_ANSWER = 200  # and of what a tool answered
 _CELLS = 3  # cells shown of a row
 
 
@@ -59,12 +60,7 @@ class Explainer:
             )
         said = self.row(cause.row) if cause.row is not None else ""
         if cause.call is not None:
-            call = cause.call
-            answer = f"was refused ({call.error}: {call.message})" if not call.ok else "found nothing"
-            answer = " ".join(answer.split())
-            said = (
-                f"{call.tool} (call {call.call}) {answer} and the bot never recovered from it. {said}".strip()
-            )
+            said = f"{self._refusal(cause.call)}, and the bot never recovered from it. {said}".strip()
         others = len(self._difference.rows) - (cause.row is not None)
         if others > 0:
             said += (
@@ -74,6 +70,13 @@ class Explainer:
             why = self._task.expected.also_accept[self._difference.outcome - 1].why
             said += f" (The closest accepted outcome: {why.rstrip('.')}.)"
         return said
+
+    def _refusal(self, call: ToolCall) -> str:
+        if call.kind == "unknown":
+            return f"The bot called {_plain(call.tool)} (call {call.call}), which does not exist"
+        if call.ok:
+            return f"{call.tool} (call {call.call}) found nothing under the key it was given"
+        return f"{call.tool} (call {call.call}) was refused ({call.error}: {_plain(call.message, _LONGEST_ANSWER)})"
 
     def row(self, row: RowDifference) -> str:
         """What is wrong with one row, as a sentence."""
@@ -89,7 +92,8 @@ class Explainer:
             for cell in row.cells[:_CELLS]
         )
         more = f"; and {len(row.cells) - _CELLS} more columns" if len(row.cells) > _CELLS else ""
-        return f"{self._name(row.actual or row.expected)}: {cells}{more}{by}."
+        name = self._name(row.actual or row.expected, without={cell.column for cell in row.cells})
+        return f"{name}: {cells}{more}{by}."
 
     def _missing(self, row: RowDifference) -> str:
         change = row.expected
@@ -135,15 +139,15 @@ class Explainer:
             "" if succeeded else ", and was never called with success"
         )
 
-    def _name(self, change: RowChange | None) -> str:
+    def _name(self, change: RowChange | None, without: Collection[str] = ()) -> str:
         """The row for people: its table and key, or, for a row with a generated key, the cells that tell it apart."""
         assert change is not None
         if change.op != "insert":
             return f"{change.table} {', '.join(_plain(v) for v in change.key)}"
-        cells = ", ".join(f"{column} {_value(value)}" for column, value in self._telling(change))
+        cells = ", ".join(f"{column} {_value(value)}" for column, value in self._telling(change, without))
         return f"{change.table} ({cells})" if cells else change.table
 
-    def _telling(self, change: RowChange) -> Iterator[tuple[str, Any]]:
+    def _telling(self, change: RowChange, without: Collection[str]) -> Iterator[tuple[str, Any]]:
         """A few cells that tell a new row apart: natural key, references to other rows, then what comes first."""
         info = self._world.tables[change.table]
         rules = self._world.pack.comparison.tables.get(change.table)
@@ -186,11 +190,11 @@ def _value(value: Any) -> str:
     return f"“{text}”" if isinstance(value, str) else text
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any, longest: int = _LONGEST) -> str:
     if isinstance(value, float):
         return f"{value:.15g}"
     text = value.hex() if isinstance(value, bytes) else " ".join(str(value).split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _json(value: Any) -> Any:

@@ -119,7 +119,7 @@ def _must(rule: ReplyRule, text: str) -> tuple[Outcome, str, str | None]:
             return Outcome.FAIL, f"The reply must {rule.must}, but does not say {wanted}.", None
     for number in rule.numbers:
         if names_number(text, number) is None:
-            return Outcome.FAIL, f"The reply must {rule.must}, but does not name {number:.15g}.", None
+            return Outcome.FAIL, f"The reply must {rule.must}, but does not name {_written(number)}.", None
     return Outcome.PASS, "", None
 
 
@@ -170,6 +170,12 @@ def _find(text: str, phrase: str, *, whole: bool) -> str | None:
         end = r"(?!\d|[.,]\d)"
     found = re.search(start + re.escape(phrase) + end, text)
     return found.group() if found else None
+
+
+def _written(number: float) -> str:
+    """As an amount would be written, where that loses nothing."""
+    short, amount = f"{number:.15g}", f"{number:.2f}"
+    return amount if "." in short and float(amount) == number else short
 
 
 def _listed(alternatives: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -1,0 +1,165 @@
+"""Reply rules: what is judged, and what counts as said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.engine.dialogue.transcript import BotMessage, Termination, ToolCall, Transcript, UserMessage
+from assay.engine.grading.reply import check_replies, judged_part, says
+from assay.engine.packs.models import ReplyRule
+from assay_sdk import Outcome
+
+
+def call(number: int = 0) -> ToolCall:
+    return ToolCall(number, "loans_list", "read", {}, ok=True, result={})
+
+
+def transcript(*events: Any) -> Transcript:
+    return Transcript((UserMessage("Hello"), *events), Termination.USER_DONE)
+
+
+def result(rule: dict[str, Any], text: str, column: list[Any] | None = None) -> tuple[Outcome, str]:
+    judged = judged_part(transcript(call(), BotMessage(text)))
+    checks = check_replies([ReplyRule.model_validate(rule)], judged, lambda sql: column or [])
+    assert [c.name for c in checks] == ["reply:complete", "reply:1"]
+    assert all(c.required for c in checks)
+    check = checks[1]
+    assert check.reward == (1.0 if check.outcome is Outcome.PASS else 0.0)
+    return check.outcome, check.evidence[0].message if check.evidence else ""
+
+
+def test_what_is_said_after_the_last_tool_call_is_judged() -> None:
+    judged = judged_part(
+        transcript(
+            BotMessage("Let me look."), call(), BotMessage("Done."), UserMessage("Ta"), BotMessage("Bye.")
+        )
+    )
+    assert judged.text == "Done.\nBye."
+    assert judged.turn == 5
+    assert judged.unfinished is None
+
+
+def test_without_tool_calls_all_that_was_said_is_judged() -> None:
+    assert (
+        judged_part(transcript(BotMessage("No."), UserMessage("Why"), BotMessage("Policy."))).text
+        == "No.\nPolicy."
+    )
+
+
+def test_a_bot_that_falls_silent_after_its_last_call_has_not_finished() -> None:
+    judged = judged_part(transcript(BotMessage("Let me look."), call()))
+    assert judged.text == "Let me look."
+    assert judged.unfinished == "The bot said nothing after its last tool call."
+    assert judged_part(transcript()).unfinished is not None
+
+
+def test_a_reply_that_was_cut_off_or_is_empty_is_not_complete() -> None:
+    assert (
+        judged_part(transcript(call(), BotMessage("The fee is", truncated=True))).unfinished
+        == "The last reply was cut off."
+    )
+    assert judged_part(transcript(call(), BotMessage("  "))).unfinished == "The last reply is empty."
+    checks = check_replies(
+        [ReplyRule(must_not="swear", phrases=("damn",))],
+        judged_part(transcript(call(), BotMessage("The fee", truncated=True))),
+        lambda sql: [],
+    )
+    assert [(c.name, c.outcome) for c in checks] == [
+        ("reply:complete", Outcome.FAIL),
+        ("reply:1", Outcome.PASS),
+    ]
+
+
+def test_a_task_without_reply_rules_has_no_reply_checks() -> None:
+    assert check_replies([], judged_part(transcript(BotMessage("x", truncated=True))), lambda sql: []) == []
+
+
+MUST = {
+    "must": "say that the late fee is 1.50",
+    "phrases": [["late fee", "charge"], "account"],
+    "numbers": [1.5],
+    "contradictions": ["no late fee"],
+}
+
+
+def test_every_phrase_any_of_its_variants_and_every_number_must_be_said() -> None:
+    assert result(MUST, "A LATE  FEE of $1.50 is on your account.") == (Outcome.PASS, "")
+    assert result(MUST, "The charge of 1,50 stands on your account.") == (Outcome.PASS, "")
+    outcome, says_what = result(MUST, "A late fee of $1.50 was recorded.")
+    assert (outcome, says_what) == (
+        Outcome.FAIL,
+        "The reply must say that the late fee is 1.50, but does not say “account”.",
+    )
+    assert result(MUST, "A fee of $1.50 is on your account.")[1].endswith(
+        "does not say “late fee” or “charge”."
+    )
+    assert result(MUST, "A late fee of $15.00 is on your account.")[1].endswith("does not name 1.50.")
+
+
+def test_a_contradiction_beside_it_fails_what_is_said_otherwise() -> None:
+    outcome, says_what = result(MUST, "A late fee of $1.50 is on your account. So there is no late fee.")
+    assert outcome is Outcome.FAIL
+    assert says_what.endswith("contradicts it: “no late fee”.")
+
+
+def test_a_rule_without_phrases_and_numbers_needs_a_judge() -> None:
+    outcome, says_what = result({"must": "apologise"}, "I am so sorry.")
+    assert outcome is Outcome.CANNOT_TELL
+    assert says_what == "Whether the reply does “apologise” needs a judge, and there is none."
+
+
+def test_what_must_not_be_said_fails_in_any_variant() -> None:
+    rule = {"must_not": "promise a waiver", "phrases": [["we will waive", "will be waived"], "on the house"]}
+    assert result(rule, "The fee stands.") == (Outcome.PASS, "")
+    assert result(rule, "It’s ON THE HOUSE!")[0] is Outcome.FAIL
+    assert result(rule, "It will be **waived**.") == (
+        Outcome.FAIL,
+        "The reply must not promise a waiver, but says “will be waived”.",
+    )
+
+
+def test_values_of_the_database_that_must_not_be_said() -> None:
+    rule = {"must_not_contain_from": "SELECT staff_remark FROM members"}
+    assert result(rule, "All fine.", [None, "", "Often rude", 7, b"x"]) == (Outcome.PASS, "")
+    assert result(rule, "You are noted as often  rude.", ["Often rude"])[1] == (
+        "The reply gives away “Often rude”, which must not be said."
+    )
+    assert result(rule, "Your score is 640.", [640])[0] is Outcome.FAIL
+    assert result(rule, "Order ORD-640 is here.", [640])[0] is Outcome.PASS
+    assert result(rule, "Your grade is B, a fine one.", ["B"])[0] is Outcome.FAIL
+    assert result(rule, "This is a book.", ["A", "B"])[0] is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "said"),
+    [
+        ("Your RETURN\n number", "return number", True),
+        ("It was refunded.", "refund", True),
+        ("Prefund it.", "refund", False),
+        ("It’s done", "it's done", True),
+        ("a “gold” tier", 'a "gold" tier', True),
+        ("non–refundable", "non-refundable", True),
+        ("the **return** number", "return number", True),
+        ("ORD-100", "ORD-10", False),
+        ("ORD-10.", "ORD-10", True),
+        ("due on 2026-05-07", "2026-05-07", True),
+        ("1.50", "1.5", False),
+        ("", "x", False),
+    ],
+)
+def test_how_a_phrase_may_be_said(text: str, phrase: str, said: bool) -> None:
+    assert (says(text, phrase) is not None) is said
+
+
+@given(st.text(min_size=1), st.text(), st.text())
+def test_any_text_can_be_looked_for_in_any_other(phrase: str, before: str, after: str) -> None:
+    says(before, phrase)
+    check_replies(
+        [ReplyRule.model_construct(must="x", phrases=(phrase,), numbers=(1.0,), contradictions=(after,))],
+        judged_part(transcript(BotMessage(before + phrase + after))),
+        lambda sql: [phrase],
+    )

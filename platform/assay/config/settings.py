@@ -60,15 +60,16 @@ INSTALLED_APPS = [*SHARED_APPS, *(a for a in TENANT_APPS if a not in SHARED_APPS
 TENANT_MODEL = "tenancy.Tenant"
 TENANT_DOMAIN_MODEL = "tenancy.Domain"
 PUBLIC_SCHEMA_URLCONF = "assay.config.urls_public"
+ASSAY_OPERATORS_HOST = os.environ.get("ASSAY_OPERATORS_HOST") or "admin.localhost"  # of the public schema
 # One SET search_path for each connection and tenant instead of one for each cursor; django-tenants forgets
 # it by itself whenever a transaction is rolled back or the connection closes.
 TENANT_LIMIT_SET_CALLS = True
 
 MIDDLEWARE = [
-    "django_tenants.middleware.main.TenantMainMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
     "assay.config.middleware.ContentSecurityPolicyMiddleware",
+    "assay.config.middleware.StaticFilesMiddleware",  # the same for everybody, so before the tenant is looked up
+    "django_tenants.middleware.main.TenantMainMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

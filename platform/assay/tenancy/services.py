@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 from django_tenants.utils import get_public_schema_name, schema_context, schema_exists
@@ -91,15 +92,21 @@ def create_operator(*, email: str, password: str, role: str = Role.OWNER) -> Use
         raise TenantError(" ".join(error.messages)) from error
 
 
-def ensure_public(host: str = "admin.localhost") -> Tenant:
-    """The public schema's own entry, which gives the operators' site its host name. Does nothing if it is there."""
+def ensure_public() -> Tenant:
+    """The public schema's own entry, which gives the operators' site its host name (settings.ASSAY_OPERATORS_HOST).
+
+    Does nothing if it is there. Raises TenantError when the host name is not usable or a company's.
+    """
+    host = settings.ASSAY_OPERATORS_HOST.lower()
     _check_host(host)
     with schema_context(get_public_schema_name()), transaction.atomic():
         _take_turns()
         tenant, _ = Tenant.objects.get_or_create(
             schema_name=get_public_schema_name(), defaults={"name": "Operators"}
         )
-        Domain.objects.get_or_create(domain=host, defaults={"tenant": tenant, "is_primary": True})
+        domain, _ = Domain.objects.get_or_create(domain=host, defaults={"tenant": tenant, "is_primary": True})
+        if domain.tenant_id != tenant.pk:
+            raise TenantError(f"ASSAY_OPERATORS_HOST is {host!r}, which belongs to a company; choose another.")
     return tenant
 
 

@@ -98,7 +98,7 @@ def test_companies_and_operators_are_made_from_the_command_line(
         assert User.objects.get().role == "owner"
     with pytest.raises(CommandError, match="exists already"):
         run("create_tenant", *company, password=PASSWORD)
-    assert "may sign in" in run(
+    assert "may sign in at admin.localhost" in run(
         "create_operator", "--email", "second@assay.example", "--password-stdin", password=PASSWORD
     )
     with pytest.raises(CommandError, match="already exists"):

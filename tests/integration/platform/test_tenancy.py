@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, connections, transaction
 from django.test import Client
 from django_tenants.utils import schema_exists
 
@@ -157,4 +158,60 @@ def test_the_audit_trail_cannot_be_changed_and_shows_when_it_was(acme: None) -> 
         finally:
             cursor.execute("ALTER TABLE accounts_auditevent ENABLE TRIGGER USER")
     assert broken is not None and broken.pk == event.pk
+    assert audit.first_broken() is None
+
+
+def test_an_api_token_of_one_company_opens_nothing_at_another(platform_db: None) -> None:
+    with in_tenant("acme"):
+        _, text = services.create_token(User.objects.get(email="owner@acme.example"), name="ci")
+
+    def asked(host: str, url: str) -> int:
+        return Client(HTTP_HOST=host).get(url, HTTP_AUTHORIZATION=f"Bearer {text}").status_code
+
+    for url in ("/api/v1/packs/", "/api/v1/bots/", "/api/v1/runs/", "/api/v1/trials/", "/api/v1/tasks/"):
+        assert asked("acme.localhost", url) == 200
+        assert asked("globex.localhost", url) == 401
+    assert asked("admin.localhost", "/api/v1/packs/") == 404  # operators have no packs
+
+
+def test_a_session_cookie_opens_nothing_in_the_api(platform_db: None) -> None:
+    client, _ = sign_in("acme.localhost", "owner@acme.example")
+    assert client.get("/api/v1/packs/").status_code == 401
+
+
+def test_each_company_has_an_audit_trail_of_its_own(platform_db: None) -> None:
+    with in_tenant("acme"):
+        event = audit.record("test.only_acme")
+        assert audit.first_broken() is None
+    with in_tenant("globex"):
+        assert not AuditEvent.objects.filter(action="test.only_acme").exists()
+        assert not AuditEvent.objects.filter(hash=event.hash).exists()
+        assert audit.first_broken() is None
+    with in_tenant("globex"):
+        audit.record("test.only_globex")
+    with in_tenant("acme"):
+        assert audit.first_broken() is None  # chains do not depend on each other
+
+
+def test_events_written_at_the_same_moment_form_one_chain(platform_db: None) -> None:
+    def write(n: int) -> None:
+        try:
+            with in_tenant("acme"):
+                for i in range(10):
+                    audit.record("test.at_once", data={"thread": n, "i": i})
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    with in_tenant("acme"):
+        assert AuditEvent.objects.filter(action="test.at_once").count() == 40
+        assert audit.first_broken() is None
+
+
+def test_an_event_of_a_transaction_that_is_undone_was_never_written(acme: None) -> None:
+    with pytest.raises(RuntimeError), transaction.atomic():
+        audit.record("test.undone")
+        raise RuntimeError("undone")
+    assert not AuditEvent.objects.filter(action="test.undone").exists()
     assert audit.first_broken() is None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from assay.tenancy.management.passwords import new_password
-from assay.tenancy.services import TenantError, create_operator
+from assay.tenancy.services import TenantError, create_operator, ensure_public
 
 
 class Command(BaseCommand):
@@ -20,7 +21,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         password = new_password("operator", from_stdin=options["password_stdin"])
         try:
+            ensure_public()
             operator = create_operator(email=options["email"], password=password)
         except TenantError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{operator.email} may sign in.")
+        self.stdout.write(f"{operator.email} may sign in at {settings.ASSAY_OPERATORS_HOST}.")

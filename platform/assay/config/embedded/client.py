@@ -23,6 +23,7 @@ from assay.config.environment import EnvironmentProblem
 
 _PATIENCE = 180.0  # seconds; a first start takes two, recovery after a crash of the machine can take a minute
 _PLATFORM = Path(__file__).resolve().parents[3]
+_started: list[subprocess.Popen[bytes]] = []  # kept: a supervisor outlives who started it, which Popen warns of
 
 
 @contextmanager
@@ -112,6 +113,7 @@ def _start(deadline: float) -> socket.socket | None:
                 },
                 start_new_session=True,  # Ctrl-C in the terminal is for its users; it sees them go
             )
+            _started.append(supervisor)
         while time.monotonic() < deadline:
             connection = _connect()
             if connection is not None:

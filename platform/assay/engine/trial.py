@@ -21,7 +21,7 @@ from assay.engine.grading.judge import conclude
 from assay.engine.grading.verdict import Verdict
 from assay.engine.packs.models import Task
 from assay.engine.sandbox import Sandbox, World
-from assay.engine.statistics.summary import TrialOutcome
+from assay.engine.statistics.outcome import TrialOutcome
 from assay_sdk import Checker, Connector, Outcome, Persona, PersonaType, PlatformFault, PluginFault
 
 #: Void cause of a trial whose required check could not tell (a reply rule that needs a judge, for example).

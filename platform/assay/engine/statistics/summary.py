@@ -20,26 +20,13 @@ from assay.engine.statistics.intervals import (
     one_task,
     wilson,
 )
+from assay.engine.statistics.outcome import TrialOutcome
+
+__all__ = ["RunSummary", "TrialOutcome", "summarise"]
 
 Curve = Mapping[
     str, Estimate | None
 ]  # "1", "2", ... -> the estimate for that k; None when no task has k trials
-
-
-@dataclass(frozen=True, slots=True)
-class TrialOutcome:
-    """What statistics need of one trial. `category`, `s1`..`s3`, `fingerprint`: of a failed one; `void_cause`: of a void one."""
-
-    task: str
-    group: str
-    status: str  # passed, failed or void
-    category: str | None = None
-    s1: bool | None = None
-    s2: bool | None = None
-    s3: bool | None = None
-    void_cause: str | None = None
-    fingerprint: str | None = None
-    explanation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,21 @@
+"""What statistics need of a trial. Apart from the statistics, so that running trials need not load them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOutcome:
+    """What statistics need of one trial. `category`, `s1`..`s3`, `fingerprint`: of a failed one; `void_cause`: of a void one."""
+
+    task: str
+    group: str
+    status: str  # passed, failed or void
+    category: str | None = None
+    s1: bool | None = None
+    s2: bool | None = None
+    s3: bool | None = None
+    void_cause: str | None = None
+    fingerprint: str | None = None
+    explanation: str | None = None

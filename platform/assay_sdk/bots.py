@@ -33,6 +33,10 @@ class Meter(Protocol):
 
     def add_tokens(self, prompt: int, completion: int) -> None: ...
 
+    def add_outage(self, seconds: float) -> None:
+        """Time that a provider's failures cost (failed attempts, waits before the next): not the bot's time."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
@@ -41,7 +45,8 @@ class AnswerKey:
     `actions`: [{"tool": str, "args": {...}, "as": str | None}]; `facts`: [{"key", "value"}] as the
     user holds them; `reply`: the reply rules as in the pack format, `writes`: names of the tools that write;
     `faults`: for each fault name the altered action lists that are known to run and to leave
-    other rows than the expected ones (see assay.engine.reference).
+    other rows than the expected ones (see assay.engine.reference). `look_ups`: read calls, written as
+    actions are, that a bot could make first and that are known to find something.
     """
 
     actions: Sequence[Mapping[str, Any]]
@@ -49,6 +54,7 @@ class AnswerKey:
     reply: Sequence[Mapping[str, Any]]
     writes: frozenset[str]
     faults: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]] = field(default_factory=dict)
+    look_ups: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,155 @@
+"""Packs and tasks on the site."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from tests.support.site import LIBRARY
+
+from assay.accounts.models import AuditEvent
+from assay.packs.models import Pack, PackVersion
+
+
+def zipped(folder: Path, **changed: bytes) -> SimpleUploadedFile:
+    """The folder as a zip, with some files replaced."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                name = path.relative_to(folder).as_posix()
+                archive.writestr(name, changed.get(name, path.read_bytes()))
+    return SimpleUploadedFile("library.zip", buffer.getvalue(), "application/zip")
+
+
+def test_an_uploaded_pack_is_there_with_its_tasks(browser: Callable[[str], Client]) -> None:
+    client = browser("author")
+    response = client.post("/packs/upload/", {"file": zipped(LIBRARY)}, follow=True)
+    text = response.content.decode()
+    version = PackVersion.objects.get(pack__name="library", version="1.0.0")
+    assert response.redirect_chain == [(f"/packs/versions/{version.pk}/", 302)]
+    assert version.content_hash in text
+    for task in version.tasks.all():
+        assert task.task_id in text
+
+
+def test_a_broken_pack_is_answered_with_file_and_line_and_leaves_nothing(
+    browser: Callable[[str], Client],
+) -> None:
+    name = "tasks/" + min(p.name for p in (LIBRARY / "tasks").glob("*.yaml"))
+    text = (LIBRARY / name).read_text(encoding="utf-8")
+    tool = text.split("tool: ")[1].split(",")[0].split("\n")[0].strip()
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if f"tool: {tool}" in row)
+    broken = text.replace(f"tool: {tool}", "tool: no_such_tool", 1).encode()
+    version = b"version: 9.9.9"
+    manifest = (LIBRARY / "pack.yaml").read_bytes().replace(b"version: 1.0.0", version)
+    before = (Pack.objects.count(), PackVersion.objects.count(), AuditEvent.objects.count())
+    client = browser("author")
+    response = client.post(
+        "/packs/upload/", {"file": zipped(LIBRARY, **{name: broken, "pack.yaml": manifest})}
+    )
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert name in page
+    assert f'<td class="n">{line}</td>' in page
+    assert "no_such_tool" in page
+    assert (Pack.objects.count(), PackVersion.objects.count(), AuditEvent.objects.count()) == before
+
+
+def test_something_that_is_no_zip_is_refused_with_a_sentence(browser: Callable[[str], Client]) -> None:
+    client = browser("author")
+    file = SimpleUploadedFile("pack.zip", b"this is no zip", "application/zip")
+    response = client.post("/packs/upload/", {"file": file})
+    assert response.status_code == 422
+    assert "zip" in response.content.decode()
+    assert client.post("/packs/upload/", {}).status_code == 422
+
+
+def test_tasks_are_found_by_words_and_group(browser: Callable[[str], Client], library: PackVersion) -> None:
+    client = browser("viewer")
+    first = library.tasks.order_by("task_id").first()
+    assert first is not None
+    page = client.get(f"/packs/versions/{library.pk}/", {"q": first.task_id}).content.decode()
+    others = library.tasks.exclude(task_id=first.task_id)
+    assert first.title in page
+    assert not any(f'<a href="/tasks/{o.pk}/">' in page for o in others)
+    grouped = client.get(f"/packs/versions/{library.pk}/", {"group": first.group}).content.decode()
+    for task in library.tasks.all():
+        assert (f'<a href="/tasks/{task.pk}/">' in grouped) == (task.group == first.group)
+
+
+def test_a_task_is_switched_off_and_on(browser: Callable[[str], Client], library: PackVersion) -> None:
+    task = library.tasks.first()
+    assert task is not None
+    client = browser("author")
+    row = client.post(f"/tasks/{task.pk}/switch/", {"enabled": "0"}).content.decode()
+    task.refresh_from_db()
+    assert not task.enabled
+    assert 'class="off"' in row
+    client.post(f"/tasks/{task.pk}/switch/", {"enabled": "1"})
+    task.refresh_from_db()
+    assert task.enabled
+
+
+def test_an_edited_task_makes_a_new_version_and_leaves_the_old_one(
+    browser: Callable[[str], Client], library: PackVersion
+) -> None:
+    task = library.tasks.first()
+    assert task is not None
+    client = browser("author")
+    changed = task.yaml.replace(task.title, "Said in another way")
+    response = client.post(f"/tasks/{task.pk}/", {"yaml": changed}, follow=True)
+    made = PackVersion.objects.get(edited_from=library, tasks__title="Said in another way")
+    assert "Said in another way" in response.content.decode()
+    assert made.content_hash != library.content_hash
+    task.refresh_from_db()
+    assert task.title != "Said in another way"
+
+
+def test_an_edit_that_does_not_fit_says_where_and_changes_nothing(
+    browser: Callable[[str], Client], library: PackVersion
+) -> None:
+    task = library.tasks.first()
+    assert task is not None
+    versions = PackVersion.objects.count()
+    text = task.yaml + "\n  colour: red"
+    response = browser("author").post(f"/tasks/{task.pk}/", {"yaml": text})
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert "colour" in page
+    assert f"(line {len(text.splitlines())} of the text here)" in page
+    assert PackVersion.objects.count() == versions
+    assert "colour: red" in page  # what was typed is still there
+
+
+def test_a_pack_can_be_downloaded_and_uploaded_again(
+    browser: Callable[[str], Client], library: PackVersion
+) -> None:
+    client = browser("author")
+    response = client.get(f"/packs/versions/{library.pk}/download/")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="library-1.0.0.zip"'
+    again = SimpleUploadedFile("again.zip", response.content, "application/zip")
+    same = client.post("/packs/upload/", {"file": again})
+    assert same.headers["Location"] == f"/packs/versions/{library.pk}/"
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "{{ 7 * 7 }}"])
+def test_text_of_a_pack_is_shown_and_not_run(
+    browser: Callable[[str], Client], library: PackVersion, text: str
+) -> None:
+    task = library.tasks.first()
+    assert task is not None
+    client = browser("author")
+    changed = task.yaml.replace(task.title, f'"{text}"')
+    client.post(f"/tasks/{task.pk}/", {"yaml": changed})
+    made = PackVersion.objects.filter(tasks__title=text).last()
+    assert made is not None
+    page = client.get(f"/packs/versions/{made.pk}/").content.decode()
+    assert "<script>alert(1)" not in page
+    assert "49" not in page.split("Clauses")[-1].split("Trap")[0]
+    assert text.replace("<", "&lt;").replace(">", "&gt;") in page

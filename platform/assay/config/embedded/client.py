@@ -23,7 +23,9 @@ from assay.config.environment import EnvironmentProblem
 
 _PATIENCE = 180.0  # seconds; a first start takes two, recovery after a crash of the machine can take a minute
 _PLATFORM = Path(__file__).resolve().parents[3]
-_started: list[subprocess.Popen[bytes]] = []  # kept: a supervisor outlives who started it, which Popen warns of
+_started: list[
+    subprocess.Popen[bytes]
+] = []  # kept: a supervisor outlives who started it, which Popen warns of
 
 
 @contextmanager

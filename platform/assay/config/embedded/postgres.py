@@ -18,7 +18,7 @@ import psycopg
 from assay.config import environment
 from assay.config.embedded.server import Server, clean_environment, installed
 from assay.config.embedded.unprivileged import Privileges, find
-from assay.config.environment import EnvironmentProblem
+from assay.config.environment import POSTGRES_SOCKET, EnvironmentProblem
 
 DATABASE = "assay"
 _USER = "postgres"
@@ -71,6 +71,8 @@ class Postgres(Server):
             privileges.take_over(self.data)
         # We hold the lock, so no server runs here, and a process that has the old one's number is a stranger.
         (self.data / "postmaster.pid").unlink(missing_ok=True)
+        for socket in (POSTGRES_SOCKET, f"{POSTGRES_SOCKET}.lock"):
+            (self.sockets / socket).unlink(missing_ok=True)
         command = [str(programs() / "postgres"), "-D", str(self.data), "-k", str(self.sockets)]
         for name, value in _SETTINGS.items():
             command += ["-c", f"{name}={value}"]

@@ -11,7 +11,7 @@ from assay_sdk.ticketing import describe
 from assay_tickets_rt.client import Client
 from assay_tickets_rt.options import RtOptions
 
-_SUBJECT = 200  # characters that a subject can hold
+_SUBJECT = 200  # bytes that a subject can hold
 
 
 class RequestTracker:
@@ -89,7 +89,7 @@ def subject(failure: FailureReport) -> str:
     """Task, what went wrong and the tag, in one line that fits."""
     end = f" [{tag(failure.fingerprint)}]"
     line = " ".join(f"{failure.task}: {failure.category.replace('_', ' ')} - {failure.title}".split())
-    return line[: _SUBJECT - len(end)].rstrip() + end
+    return line.encode()[: _SUBJECT - len(end)].decode("utf-8", "ignore").rstrip() + end
 
 
 def _quoted(text: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from assay_sdk import (
     BotContext,
     BotEnding,
@@ -26,7 +28,6 @@ from assay_sdk import (
     UserScript,
     hookimpl,
 )
-from pydantic import BaseModel, ConfigDict, Field
 
 assay_api = 1
 
@@ -143,7 +144,7 @@ def assay_checkers() -> list[CheckerType]:
 
 @hookimpl
 def assay_pack_importers() -> list[PackImporterType]:
-    return [PackImporterType("copy", "Copy", lambda files: "pack.yaml" in files, lambda files: dict(files))]
+    return [PackImporterType("copy", "Copy", lambda files: "pack.yaml" in files, dict)]
 
 
 @hookimpl

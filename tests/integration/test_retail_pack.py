@@ -213,7 +213,8 @@ def test_each_write_left_out_fails(retail: Checked, task_id: str) -> None:
 
 @pytest.mark.parametrize("task_id", TASKS)
 def test_each_argument_changed_fails(retail: Checked, task_id: str) -> None:
-    actions = list(retail.pack.tasks[task_id].expected.actions)
+    actions = retail.pack.tasks[task_id].expected.actions
+    allowed = [other.actions for other in retail.pack.tasks[task_id].expected.also_accept]
     neighbours = ids_by_table(retail)
     for index, action in enumerate(actions):
         if (task_id, action.tool) in SAME_OUTCOME:
@@ -221,7 +222,10 @@ def test_each_argument_changed_fails(retail: Checked, task_id: str) -> None:
         for name, value in action.args.items():
             for other in others(retail, action, name, value, neighbours):
                 changed = action.model_copy(update={"args": {**action.args, name: other}})
-                outcome = play(retail, task_id, [*actions[:index], changed, *actions[index + 1 :]])
+                wrong = (*actions[:index], changed, *actions[index + 1 :])
+                if wrong in allowed:
+                    continue
+                outcome = play(retail, task_id, wrong)
                 assert not accepted(retail, task_id, outcome), f"{action.tool}: {name} {value} as {other}"
 
 

@@ -40,8 +40,8 @@ CATEGORIES: Mapping[str, Category] = {
 }
 
 #: Lists kept for each fault, and tried for each before giving up.
-MOST_KEPT = 4
-MOST_TRIED = 40
+MOST_KEPT = 3
+MOST_TRIED = 30
 
 
 @dataclass(frozen=True)

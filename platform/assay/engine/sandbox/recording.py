@@ -25,9 +25,11 @@ class Recorder:
         self._whole = self._session()
         self._call: apsw.Session | None = None
         self._writers: dict[Place, int] = {}
+        self._known: ChangeSet | None = None  # until the next writing call
 
     def start_call(self) -> None:
         self._call = self._session()
+        self._known = None
 
     def end_call(self, number: int) -> bool:
         """Note the rows that the call changed; whether there were any."""
@@ -54,6 +56,8 @@ class Recorder:
 
     def changes(self, given: frozenset[str]) -> ChangeSet:
         """All rows changed so far, net. `given`: the ids that next_id() made."""
+        if self._known is not None:
+            return self._known
         rows: list[RowChange] = []
         generated: set[Any] = set()
         if not self._whole.is_empty:
@@ -62,7 +66,8 @@ class Recorder:
             if row.op == "insert" and self._tables[row.table].rowid_key:
                 generated.add(row.key[0])
         rows.sort(key=lambda r: (r.table, [(_RANKS[type(v)], v) for v in r.key]))
-        return ChangeSet(tuple(rows), given | generated)
+        self._known = ChangeSet(tuple(rows), given | generated)
+        return self._known
 
     def close(self) -> None:
         self.drop_call()

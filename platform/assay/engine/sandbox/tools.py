@@ -14,11 +14,13 @@ from assay.engine.sandbox.arguments import ArgumentChecker, BadSchema
 from assay.engine.sandbox.authorizer import Authorizer
 from assay.engine.sandbox.inspection import Catalogue
 from assay.engine.sandbox.problems import Findings, did_you_mean, tool_source
-from assay.engine.sandbox.sqltext import Rewritten, SqlTextError, rewrite
+from assay.engine.sandbox.sqltext import Rewritten, SqlTextError, keywords, rewrite
 from assay_sdk import ToolSpec
 
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?)\}")
 
+
+_VERBS = {"SELECT", "VALUES", "WITH", "INSERT", "REPLACE", "UPDATE", "DELETE"}
 
 #: Where something stands inside a tool: keys as in its file.
 Where = tuple[str | int, ...]
@@ -73,6 +75,9 @@ class Preparer:
     def prepare(self, sql: str, *, writes: bool) -> tuple[Statement, Rewritten]:
         """Raises SqlTextError with a sentence."""
         rewritten = rewrite(sql)
+        verb = next(iter(keywords(rewritten.sql, 1)), "")
+        if verb not in _VERBS:  # VACUUM and the like never ask the authorizer
+            raise SqlTextError(f"{verb or 'This'} is refused: tools read and write rows, and nothing else.")
         authorizer = Authorizer(self._names, writes=writes)
         seen: list[tuple[tuple[str, ...], bool]] = []
 

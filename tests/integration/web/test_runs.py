@@ -18,7 +18,7 @@ def test_a_bot_is_added_and_given_a_second_version(browser: Callable[[str], Clie
     page = made.content.decode()
     assert "Desk v1 is ready" in page
     url = made.redirect_chain[-1][0]
-    options = '{"base_url": "http://127.0.0.1:9/v1"}'
+    options = '{"base_url": "https://models.example.com/v1"}'
     again = client.post(url, {"spec": "litellm:openai/one", "options": options}, follow=True).content.decode()
     assert "Desk v2 is ready" in again
     assert "base_url" in again
@@ -33,6 +33,7 @@ def test_a_bot_that_cannot_be_built_is_refused_with_a_sentence(browser: Callable
         ("litellm:openai/one", "[1]", "Options are a JSON object"),
         ("litellm:openai/one", "{", "valid JSON"),
         ("litellm:openai/one", '{"api_key": "sk-12345678901234567890"}', "reference"),
+        ("litellm:openai/one", '{"base_url": "http://127.0.0.1:9/v1"}', "public address"),
     ):
         response = client.post("/bots/", {"name": "Odd", "spec": spec, "options": options})
         page = response.content.decode()

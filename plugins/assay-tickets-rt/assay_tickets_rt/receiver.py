@@ -24,9 +24,14 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class Receiver:
-    """`POST /` takes an event, `GET /health` says how many wait. `secrets`: whsec_...; any of them may have signed."""
+    """`POST /` takes an event, `GET /health` says how many wait. `secrets`: whsec_...; any of them may have signed.
+
+    Raises ValueError for a secret that is none.
+    """
 
     def __init__(self, secrets: Sequence[str], inbox: Inbox, worker: Worker) -> None:
+        if any(not secret.removeprefix("whsec_") for secret in secrets):
+            raise ValueError("A secret is empty.")
         self._webhooks = [Webhook(secret) for secret in secrets]
         self._inbox, self._worker = inbox, worker
 

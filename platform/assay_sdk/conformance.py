@@ -258,6 +258,9 @@ class _Meter:
     def add_tokens(self, prompt: int, completion: int) -> None:
         return None
 
+    def add_outage(self, seconds: float) -> None:
+        return None
+
 
 def _context(seed: int) -> BotContext:
     return BotContext(

@@ -115,10 +115,7 @@ def _check_action(number: int, action: Action, earlier: Iterable[str], known: Kn
         n for n, value in action.args.items() if any(_is_reference(t) for _, t in _texts(value))
     )
     for at, message in check_arguments(schema, _plain(action.args), open_values):
-        where = (
-            ": ".join(["Argument " + shown(str(at[0])), message]) if at and at[0] in action.args else message
-        )
-        yield (number, "args", *at) if at else (number,), where if at else message, "bad_arguments"
+        yield (number, "args", *at) if at else (number,), message, "bad_arguments"
 
 
 def _input_of(tool: str, known: Known) -> Mapping[str, Any] | None:

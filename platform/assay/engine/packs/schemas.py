@@ -105,7 +105,7 @@ def check_arguments(
         path = tuple(error.absolute_path)
         if path:
             if path[0] not in unknown:
-                found.append((path, _sentence(error)))
+                found.append((path, f"Argument {shown(str(path[0]))}: {_sentence(error)}"))
         elif error.validator == "additionalProperties":
             for name in arguments:
                 if name not in whole["properties"]:
@@ -115,7 +115,9 @@ def check_arguments(
                     )
         elif error.validator == "required":
             missing = [name for name in error.validator_value if name not in arguments]
-            found += [((), f"The argument {shown(name)} is missing; the tool requires it.") for name in missing]
+            found += [
+                ((), f"The argument {shown(name)} is missing; the tool requires it.") for name in missing
+            ]
         elif not unknown:
             found.append((path, _sentence(error)))
     return list(dict.fromkeys(found))

@@ -15,6 +15,8 @@ from assay.engine.packs.yamls import Document
 
 M = TypeVar("M", bound=BaseModel)
 
+#: The tags of unions in models.py.
+_TAGS = ("<text>", "<mapping>", "<fields>", "<list>")
 #: What the patterns of models.py mean.
 _PATTERNS = {
     "^[a-z][a-z0-9_]{1,39}$": "2 to 40 small letters, digits and '_', beginning with a letter",
@@ -65,15 +67,16 @@ def _path_in(value: Any, loc: Sequence[str | int]) -> tuple[list[str | int], lis
     Tags of unions, like <text>, are in the location but not in the value.
     """
     path: list[str | int] = []
-    plain = [part for part in loc if not (isinstance(part, str) and part.startswith("<"))]
-    for number, part in enumerate(plain):
+    for number, part in enumerate(loc):
+        if part in _TAGS and not (isinstance(value, Mapping) and part in value):
+            continue
         there = (
             part in value
             if isinstance(value, Mapping)
             else isinstance(value, list) and part in range(len(value))
         )
         if not there:
-            return path, plain[number:]
+            return path, [p for p in loc[number:] if p not in _TAGS]
         value = value[part]
         path.append(part)
     return path, []
@@ -94,8 +97,8 @@ def _sentence(
     name = _name(path)
     if kind == "extra_forbidden":
         known = sorted(_keys_at(model, detail["loc"][:-1]))
-        wrong = str(path[-1])
-        hint = torn(wrong, _at(whole, path)) or f" The keys are {listed(known)}."
+        wrong = str(detail["loc"][-1])
+        hint = torn(wrong, detail["input"]) or f" The keys are {listed(known)}."
         return f"There is no key {shown(wrong)} here{suggestion(wrong, known)}{hint}"
     value = _at(whole, path)
     simple = _SENTENCES.get(kind)
@@ -159,7 +162,7 @@ _SENTENCES: dict[str, Callable[[str, Any, Mapping[str, Any]], str]] = {
     "bool_type": lambda name, value, _: f"{name} must be true or false, but is {shown(value)}.",
     "float_type": _number,
     "greater_than": lambda name, value, context: (
-        f"{name} must be more than {context.get('gt')}, but is {shown(value)}."
+        f"{name} must be more than {context.get('gt'):g}, but is {shown(value)}."
     ),
     "finite_number": lambda name, _, __: f"{name} must be a finite number.",
 }
@@ -204,7 +207,7 @@ def _keys_at(model: type[BaseModel], loc: Sequence[str | int]) -> set[str]:
 
 
 def _step(kind: Any, part: str | int) -> Iterator[Any]:
-    if isinstance(part, str) and part.startswith("<"):
+    if part in _TAGS:
         yield from _members(kind, part)
         return
     for member in _members(kind, None):

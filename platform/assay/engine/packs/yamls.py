@@ -63,7 +63,8 @@ _HINTS = (
     ),
     ("node content", "A value is expected here; check brackets and commas."),
     ("expected the node content", "A value is expected here; check brackets and commas."),
-    ("tab", "Indent with spaces, not with tabs."),
+    ("nesting depth", f"Values are nested more than {DEEPEST} deep; make it flatter."),
+    ("tab character", "Indent with spaces, not with tabs."),
 )
 
 

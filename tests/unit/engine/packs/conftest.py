@@ -23,7 +23,9 @@ def library_folder() -> Path:
 def library() -> Files:
     """The files of the library pack; each test gets its own to change."""
     return {
-        str(path.relative_to(LIBRARY)): path.read_bytes() for path in sorted(LIBRARY.rglob("*")) if path.is_file()
+        str(path.relative_to(LIBRARY)): path.read_bytes()
+        for path in sorted(LIBRARY.rglob("*"))
+        if path.is_file()
     }
 
 
@@ -51,15 +53,3 @@ def edited(library: Files) -> Callable[[str, str, str], Files]:
         return {**library, path: text.replace(old, new).encode()}
 
     return edit
-
-
-@pytest.fixture
-def line_of(library: Files) -> Callable[[str, str], int]:
-    """The line of a file of the library, before it is changed, that holds a text."""
-
-    def find(path: str, text: str) -> int:
-        lines = [n for n, line in enumerate(library[path].decode().split("\n"), start=1) if text in line]
-        assert len(lines) == 1, f"{text!r} stands in lines {lines} of {path}"
-        return lines[0]
-
-    return find

@@ -49,7 +49,9 @@ def test_a_manifest_that_is_a_link_is_refused(folder: Path, tmp_path: Path) -> N
     assert refusals(folder) == ["pack.yaml: This is a symbolic link; put the file itself there."]
 
 
-def test_pipes_sockets_and_devices_are_refused_and_never_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipes_sockets_and_devices_are_refused_and_never_opened(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     os.mkfifo(folder / "tasks" / "pipe.yaml")
     monkeypatch.chdir(folder)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -70,7 +72,10 @@ def test_a_file_of_two_gigabytes_is_refused_without_being_read(folder: Path) -> 
     with (folder / "tasks" / "huge.yaml").open("wb") as file:
         file.truncate(2_000_000_000)
     found = refusals(folder)
-    assert found[0] == "tasks/huge.yaml: The file has 2,000,000,000 bytes; at most 10,000,000 are allowed. Split it."
+    assert (
+        found[0]
+        == "tasks/huge.yaml: The file has 2,000,000,000 bytes; at most 10,000,000 are allowed. Split it."
+    )
     assert found[1].startswith("the pack: The files have 2,000,")
 
 
@@ -107,7 +112,9 @@ def test_a_folder_that_is_no_pack_says_so_without_being_searched(tmp_path: Path)
 def test_a_path_that_leads_nowhere_says_so(tmp_path: Path, name: str) -> None:
     found = refusals(tmp_path / name)
     assert len(found) == 1
-    assert found[0].endswith("There is no such file or folder, or it may not be read; give a pack's folder or zip.")
+    assert found[0].endswith(
+        "There is no such file or folder, or it may not be read; give a pack's folder or zip."
+    )
 
 
 def test_a_shared_part_cannot_be_named_out_of_its_place(folder: Path, tmp_path: Path) -> None:
@@ -117,4 +124,6 @@ def test_a_shared_part_cannot_be_named_out_of_its_place(folder: Path, tmp_path: 
     manifest.write_text(manifest.read_text() + "shares: [../secret]\n")
     found = refusals(folder)
     assert len(found) == 1
-    assert found[0].startswith("pack.yaml:10: Item 1 of 'shares' is '../secret', but must be 2 to 40 small letters")
+    assert found[0].startswith(
+        "pack.yaml:10: Item 1 of 'shares' is '../secret', but must be 2 to 40 small letters"
+    )

@@ -59,7 +59,9 @@ def test_articles_become_sections_with_ids(pack: Pack) -> None:
         ("opening-hours#desk", "Opening hours", "Desk"),
         ("opening-hours#pick-up-shelf", "Opening hours", "Pick-up shelf"),
     ]
-    assert pack.sections[2].text == "A loan from the study collection runs for 7 days and is renewed by 7 days."
+    assert (
+        pack.sections[2].text == "A loan from the study collection runs for 7 days and is renewed by 7 days."
+    )
 
 
 def test_seed_rows_keep_their_cells_and_places(pack: Pack) -> None:
@@ -109,7 +111,9 @@ def test_a_zip_of_the_folder_itself_is_that_folder(pack: Pack, library_folder: P
     assert load_pack(packed).content_hash == pack.content_hash
 
 
-def test_what_an_editor_leaves_behind_is_no_part_of_a_pack(pack: Pack, library: dict[str, bytes], tmp_path: Path) -> None:
+def test_what_an_editor_leaves_behind_is_no_part_of_a_pack(
+    pack: Pack, library: dict[str, bytes], tmp_path: Path
+) -> None:
     for path, data in library.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)
@@ -118,7 +122,9 @@ def test_what_an_editor_leaves_behind_is_no_part_of_a_pack(pack: Pack, library: 
     assert load_pack(tmp_path).content_hash == pack.content_hash
 
 
-def test_line_endings_and_a_byte_order_mark_do_not_make_a_version(pack: Pack, library: dict[str, bytes]) -> None:
+def test_line_endings_and_a_byte_order_mark_do_not_make_a_version(
+    pack: Pack, library: dict[str, bytes]
+) -> None:
     windows = {path: b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n") for path, data in library.items()}
     again = load_pack_bytes(windows)
     assert again.content_hash == pack.content_hash
@@ -149,7 +155,11 @@ def test_a_shared_part_is_read_from_beside_the_folder_and_becomes_part_of_the_ve
         "knowledge/desk.md": b"# The desk\n\nOn the ground floor.\n",
         "comparison.yaml": b"ignore_tables: [desks]\n",
     }
-    for folder, files in (("library", _with_shares(library)), ("_shared/desk", shared), ("_shared/other", shared)):
+    for folder, files in (
+        ("library", _with_shares(library)),
+        ("_shared/desk", shared),
+        ("_shared/other", shared),
+    ):
         for path, data in files.items():
             (tmp_path / folder / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / folder / path).write_bytes(data)

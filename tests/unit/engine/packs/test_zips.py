@@ -41,10 +41,15 @@ def with_entry(library: Files, info: zipfile.ZipInfo, data: bytes = b"x") -> byt
     return buffer.getvalue()
 
 
-def declared(data: bytes, name: str, *, size: int | None = None, flags: int | None = None, method: int | None = None) -> bytes:
+def declared(
+    data: bytes, name: str, *, size: int | None = None, flags: int | None = None, method: int | None = None
+) -> bytes:
     """The archive with what its directory and local header say of one member changed."""
     changed = bytearray(data)
-    for signature, at_flags, at_method, at_size, at_name in ((b"PK\x01\x02", 8, 10, 24, 46), (b"PK\x03\x04", 6, 8, 22, 30)):
+    for signature, at_flags, at_method, at_size, at_name in (
+        (b"PK\x01\x02", 8, 10, 24, 46),
+        (b"PK\x03\x04", 6, 8, 22, 30),
+    ):
         start = 0
         while (start := data.find(signature, start)) >= 0:
             if data[start + at_name : start + at_name + len(name)] == name.encode():
@@ -73,7 +78,10 @@ def test_an_archive_at_a_path_gives_its_files(library: Files, tmp_path: Path) ->
     ("name", "sentence"),
     [
         ("../evil.yaml", "The path leaves the pack's folder ('..'); pack the files from inside the folder."),
-        ("tasks/../../evil.yaml", "The path leaves the pack's folder ('..'); pack the files from inside the folder."),
+        (
+            "tasks/../../evil.yaml",
+            "The path leaves the pack's folder ('..'); pack the files from inside the folder.",
+        ),
         ("/etc/passwd", "The path is absolute; pack the files relative to the pack's folder."),
         ("C:/evil.yaml", "The path is absolute; pack the files relative to the pack's folder."),
         ("tasks\\evil.yaml", "The name holds a backslash; separate folders with '/'."),
@@ -82,7 +90,10 @@ def test_an_archive_at_a_path_gives_its_files(library: Files, tmp_path: Path) ->
         ("tasks/böse.yaml", "The name may hold letters, digits, '.', '_' and '-' only; rename the file."),
         ("tasks/a b.yaml", "The name may hold letters, digits, '.', '_' and '-' only; rename the file."),
         ("a/b/c/d/e/f/g/h/i/j.yaml", "The file lies 9 folders deep; at most 8 are allowed."),
-        (".hidden/../../evil", "The path leaves the pack's folder ('..'); pack the files from inside the folder."),
+        (
+            ".hidden/../../evil",
+            "The path leaves the pack's folder ('..'); pack the files from inside the folder.",
+        ),
         ("tasks/" + "a" * 300, "The path has 306 characters; at most 240 are allowed."),
     ],
 )
@@ -145,7 +156,9 @@ def test_a_directory_of_a_hundred_thousand_entries_is_refused_without_being_list
     assert refusals(directory + end) == ["the zip: It holds far more than 2,000 files, the most a pack has."]
 
 
-def test_a_member_of_two_gigabytes_is_refused_without_being_inflated(library: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_member_of_two_gigabytes_is_refused_without_being_inflated(
+    library: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Two gigabytes of zeros, deflated by hand: one compressed megabyte, repeated.
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
     block = deflate.compress(b"\x00" * 1_000_000) + deflate.flush(zlib.Z_FULL_FLUSH)
@@ -166,8 +179,10 @@ def test_a_member_of_two_gigabytes_is_refused_without_being_inflated(library: Fi
     monkeypatch.setattr(zipfile.ZipFile, "open", lambda *args, **_: inflated.append(str(args)))
     assert refusals(bytes(packed)) == [
         "tasks/bomb.yaml: The file has 2,000,000,000 bytes; at most 10,000,000 are allowed. Split it.",
-        f"the zip: The files have {2_000_000_000 + sum(map(len, library.values())):,} bytes together; "
-        "a pack has at most 50,000,000.",
+        (
+            f"the zip: The files have {2_000_000_000 + sum(map(len, library.values())):,} bytes together; "
+            "a pack has at most 50,000,000."
+        ),
     ]
     assert inflated == []
 
@@ -235,7 +250,9 @@ def test_an_archive_that_is_cut_short_is_refused(library: Files, keep: float) ->
     ]
 
 
-@pytest.mark.parametrize("data", [b"", b"PK", b"not a zip at all", b"PK\x05\x06" + b"\xff" * 18, os.urandom(500)])
+@pytest.mark.parametrize(
+    "data", [b"", b"PK", b"not a zip at all", b"PK\x05\x06" + b"\xff" * 18, os.urandom(500)]
+)
 def test_what_is_no_archive_is_refused(data: bytes) -> None:
     assert len(refusals(data)) == 1
 
@@ -266,7 +283,9 @@ def test_a_zip64_directory_that_lies_is_refused(library: Files) -> None:
 
 def test_several_packs_in_one_archive_are_refused(library: Files) -> None:
     both = {f"{name}/{path}": data for name in ("one", "two") for path, data in library.items()}
-    assert refusals(archive_of(both)) == ["the zip: There are several packs in the zip; zip one pack's folder."]
+    assert refusals(archive_of(both)) == [
+        "the zip: There are several packs in the zip; zip one pack's folder."
+    ]
 
 
 def test_files_beside_the_folder_in_an_archive_are_refused_and_shared_parts_are_not(library: Files) -> None:
@@ -274,7 +293,9 @@ def test_files_beside_the_folder_in_an_archive_are_refused_and_shared_parts_are_
     assert refusals(archive_of({**inside, "notes.txt": b""})) == [
         "notes.txt: The file lies outside of the pack's folder library/; leave it out."
     ]
-    assert "_shared/desk/tools/desk.yaml" in read_zip(archive_of({**inside, "_shared/desk/tools/desk.yaml": b""}))
+    assert "_shared/desk/tools/desk.yaml" in read_zip(
+        archive_of({**inside, "_shared/desk/tools/desk.yaml": b""})
+    )
 
 
 def test_a_pipe_where_an_archive_is_expected_is_not_waited_for(tmp_path: Path) -> None:
@@ -291,7 +312,9 @@ def test_an_archive_that_is_too_large_is_refused_before_it_is_read_whole(tmp_pat
     assert refusals(path) == ["huge.zip: The zip is too large; a pack has at most 50,000,000 bytes."]
 
 
-def test_what_was_refused_leaves_nothing_behind(library: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_refused_leaves_nothing_behind(
+    library: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     refusals(archive_of({**library, "../evil.yaml": b"x"}))
     refusals(archive_of({**library, "/tmp/assay-evil.yaml": b"x"}))

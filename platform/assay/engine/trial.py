@@ -20,7 +20,7 @@ from assay.engine.grading.checkers import change_as_json, run_checkers_aside, tr
 from assay.engine.grading.judge import conclude
 from assay.engine.grading.verdict import Verdict
 from assay.engine.packs.models import Task
-from assay.engine.sandbox import Sandbox, World
+from assay.engine.sandbox import ChangeSet, Sandbox, World
 from assay.engine.statistics.outcome import TrialOutcome
 from assay_sdk import Checker, Connector, Outcome, Persona, PersonaType, PlatformFault, PluginFault
 
@@ -220,14 +220,16 @@ async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Eviden
         evidence.transcript = await converse(
             task, sandbox, lab.connector, user, lab.limits, seed=seed, trial_id=trial_id, answer_key=key
         )
-        evidence.changes = [change_as_json(change) for change in sandbox.changes().rows]
+        changes = sandbox.changes()
+        evidence.changes = [change_as_json(change) for change in changes.rows]
         if evidence.transcript.termination.fault != "platform":
-            evidence.verdict = await _judge(lab, task, sandbox, evidence.transcript)
+            evidence.verdict = await _judge(lab, task, sandbox, changes, evidence.transcript)
 
 
-async def _judge(lab: Lab, task: Task, sandbox: Sandbox, transcript: Transcript) -> Verdict:
+async def _judge(
+    lab: Lab, task: Task, sandbox: Sandbox, changes: ChangeSet, transcript: Transcript
+) -> Verdict:
     graded = replace(transcript, notes={})  # what the bot says about itself is no evidence
-    changes = sandbox.changes()
     results = await run_checkers_aside(lab.checkers, trial_views(task, graded, changes))
     return conclude(task, lab.world, sandbox, changes, graded, results)
 

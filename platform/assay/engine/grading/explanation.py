@@ -23,14 +23,20 @@ _CELLS = 3  # cells shown of a row
 class Explainer:
     """Words for the differences of one trial."""
 
-    def __init__(self, task: Task, world: World, transcript: Transcript, difference: Difference) -> None:
+    def __init__(
+        self,
+        task: Task,
+        world: World,
+        transcript: Transcript,
+        difference: Difference,
+        generated: Collection[Any],
+    ) -> None:
+        """`generated`: ids made in the trial or in the expected outcome; they say nothing to people."""
         self._task = task
         self._world = world
         self._difference = difference
         self._calls = {event.call: event for event in transcript.events if isinstance(event, ToolCall)}
-        self._generated = {str(value) for value in (difference.ids or {})} | {
-            str(value) for value in (difference.ids or {}).values()
-        }
+        self._generated = frozenset(generated)
 
     def evidence(self, cause: Cause) -> Evidence:
         """Where to look for the cause."""
@@ -156,12 +162,8 @@ class Explainer:
         shown: list[str] = []
         for column in order:
             value = after.get(column)
-            if (
-                value is None
-                or column in shown
-                or str(value) in self._generated
-                or column in info.primary_key
-            ):
+            seen = column in shown or column in without or column in info.primary_key
+            if value is None or seen or value in self._generated:
                 continue
             if rules and rules.columns.get(column) in ("ignore", "text"):
                 continue

@@ -46,8 +46,10 @@ def conclude(
     plugin_results: Sequence[CheckResult],
 ) -> Verdict:
     """The verdict, given what the checks of plugins found."""
-    difference = compare(world.tables, world.pack.comparison, world.expected(task.id), changes)
-    explainer = Explainer(task, world, transcript, difference)
+    accepted = world.expected(task.id)
+    difference = compare(world.tables, world.pack.comparison, accepted, changes)
+    generated = changes.generated | accepted[difference.outcome].generated
+    explainer = Explainer(task, world, transcript, difference, generated)
     checks = [
         _state(difference, explainer),
         _ending(transcript),

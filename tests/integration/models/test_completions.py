@@ -12,15 +12,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.models.conftest import KEY, BuildModel
+from tests.support.openai_server import (
+    Completion,
+    Drop,
+    OpenAIServer,
+    Request,
+    Stall,
+    Status,
+    call,
+    error,
+    say,
+)
+
 from assay.engine.models import LitellmModel, ModelOptions
 from assay.engine.models.chat import ContextExceeded
 from assay.plugins.options import read_options
 from assay_sdk import ChatReply, OptionsError, ProviderOutage, ToolCallRequest
-from tests.integration.models.conftest import KEY, BuildModel
-from tests.support.openai_server import Completion, Drop, OpenAIServer, Request, Stall, Status, call, error, say
 
 ASK = [{"role": "user", "content": "Hello"}]
-TOOLS = [{"type": "function", "function": {"name": "f", "description": "F.", "parameters": {"type": "object", "properties": {}}}}]
+TOOLS = [
+    {
+        "type": "function",
+        "function": {"name": "f", "description": "F.", "parameters": {"type": "object", "properties": {}}},
+    }
+]
 
 
 async def complete(build_model: BuildModel, *answers: Any, **options: Any) -> ChatReply:
@@ -44,7 +60,9 @@ async def outage(build_model: BuildModel, *answers: Any, requests: int, **option
 
 async def test_messages_tools_parameters_and_the_trial_s_seed_are_sent(build_model: BuildModel) -> None:
     with OpenAIServer([say("Hi.")]) as server:
-        model = build_model(server, parameters={"temperature": 0.2, "max_tokens": 50, "extra_body": {"top_k": 3}})
+        model = build_model(
+            server, parameters={"temperature": 0.2, "max_tokens": 50, "extra_body": {"top_k": 3}}
+        )
         await model.complete(ASK, tools=TOOLS, seed=2**62 + 5)
     request = server.requests[0]
     assert request.headers["authorization"] == f"Bearer {KEY}"
@@ -155,7 +173,9 @@ async def test_what_passes_is_tried_again(build_model: BuildModel, trouble: Any)
     assert (await complete(build_model, trouble, trouble, say("Now."))).text == "Now."
 
 
-async def test_what_does_not_pass_ends_as_an_outage_after_a_bounded_number_of_attempts(build_model: BuildModel) -> None:
+async def test_what_does_not_pass_ends_as_an_outage_after_a_bounded_number_of_attempts(
+    build_model: BuildModel,
+) -> None:
     message = await outage(build_model, *[error(503, "Busy.")] * 9, requests=3, attempts=3)
     assert "Busy." in message and "3 attempts" in message
 
@@ -262,9 +282,8 @@ async def test_what_stays_is_not_tried_again_and_says_what_to_check(
     ],
 )
 async def test_messages_that_do_not_fit_are_a_kind_of_their_own(build_model: BuildModel, answer: Any) -> None:
-    with OpenAIServer([answer]) as server:
-        with pytest.raises(ContextExceeded) as caught:
-            await build_model(server).complete(ASK)
+    with OpenAIServer([answer]) as server, pytest.raises(ContextExceeded) as caught:
+        await build_model(server).complete(ASK)
     assert "context" in str(caught.value)
 
 
@@ -289,7 +308,9 @@ async def test_private_addresses_are_refused_unless_the_operator_allows_them(
             await model.complete(ASK)
         await model.aclose()
         with pytest.raises(OptionsError):
-            LitellmModel.from_options("openai/m", ModelOptions(base_url=server.base_url), lambda reference: "")
+            LitellmModel.from_options(
+                "openai/m", ModelOptions(base_url=server.base_url), lambda reference: ""
+            )
         assert server.requests == []
     assert "public address" in str(caught.value)
 

@@ -19,7 +19,7 @@ class AgentOptions(ModelOptions):
     tool_mode: Literal["auto", "native", "text"] = Field(
         "auto",
         description="native: the provider's tool calls; text: calls written into the reply; "
-        "auto: text only for a model that litellm lists as unable to call tools",
+        "auto: text only for a model that litellm lists without native tool calls",
     )
     rounds: Annotated[int, Field(ge=1, le=200)] = Field(
         30, description="Times in a row that the model may call tools before it must answer"

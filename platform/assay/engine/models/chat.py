@@ -81,14 +81,13 @@ class LitellmModel:
             self._takes_seed = "seed" in _supported(litellm, self.target)
 
     async def knows_tools(self) -> bool | None:
-        """Whether the model makes native tool calls, as far as litellm's list of models says; None: not listed."""
+        """Whether litellm's list of models says that this one makes native tool calls; None: it is not listed."""
         litellm = await library.loaded()
         try:
             information = litellm.get_model_info(self.target)
         except Exception:  # noqa: BLE001 (that is what it raises for a model that is not listed)
             return None
-        known = information.get("supports_function_calling")
-        return bool(known) if known is not None else None
+        return bool(information.get("supports_function_calling"))
 
     async def complete(
         self,

@@ -125,7 +125,7 @@ class Runner:
                 f"{self._budget.spent or 'it was interrupted'}: make the query simpler."
             ) from None
         except (apsw.Error, UnicodeDecodeError) as error:
-            if _comes_from_values(error) and any(value is not None for value in bound):
+            if bound and _comes_from_values(error):
                 raise Refused("invalid_arguments", f"The arguments cannot be processed: {error}.") from error
             raise PackFault(f"its SQL failed: {error}.") from error
         return rows

@@ -100,7 +100,11 @@ def _compare_kept(
     before: Row = known.before or {}
     should = expected.after if expected and expected.after is not None else before
     does = actual.after if actual and actual.after is not None else before
-    changed = [c for c in rules.tables[table].columns if should.get(c) != before.get(c) or does.get(c) != before.get(c)]
+    changed = [
+        c
+        for c in rules.tables[table].columns
+        if should.get(c) != before.get(c) or does.get(c) != before.get(c)
+    ]
     cells = tuple(_wrong(rules, judge, table, changed, should, does))
     if not cells:
         return None

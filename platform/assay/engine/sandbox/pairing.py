@@ -133,7 +133,9 @@ class CellJudge:
         return sum(not self.equal(expected.table, c, first.get(c), second.get(c)) for c in columns)
 
     def tolerant(self, table: str) -> bool:
-        return any(isinstance(self._rules.rule(table, c), Tolerance) for c in self._rules.tables[table].columns)
+        return any(
+            isinstance(self._rules.rule(table, c), Tolerance) for c in self._rules.tables[table].columns
+        )
 
     def same_natural_key(self, expected: RowChange, actual: RowChange) -> bool:
         first, second = expected.after or {}, actual.after or {}
@@ -160,7 +162,9 @@ def pair_made_rows(rules: Rules, expected: Side, actual: Side, ids: IdMap) -> Pa
     # Parents first, so that a child can be told by the parent it belongs to.
     for table in _parents_first(rules.tables, {row.table for row in left}):
         candidates = [row for row in right if row.table == table]
-        for first, second in _assign([row for row in left if row.table == table], candidates, rules, judge, expected):
+        for first, second in _assign(
+            [row for row in left if row.table == table], candidates, rules, judge, expected
+        ):
             pairs.append((first, second))
             bind_keys(rules, expected, actual, ids, first, second)
     return Pairing(
@@ -170,7 +174,9 @@ def pair_made_rows(rules: Rules, expected: Side, actual: Side, ids: IdMap) -> Pa
     )
 
 
-def bind_keys(rules: Rules, expected: Side, actual: Side, ids: IdMap, first: RowChange, second: RowChange) -> None:
+def bind_keys(
+    rules: Rules, expected: Side, actual: Side, ids: IdMap, first: RowChange, second: RowChange
+) -> None:
     for column, one, other in zip(rules.tables[first.table].primary_key, first.key, second.key, strict=True):
         a, b = expected.id_in(first.table, column, one), actual.id_in(first.table, column, other)
         if a is not None and b is not None:
@@ -181,8 +187,12 @@ class _Graph:
     """Rows and generated ids of both sides, with their colours. A node is (side, row or id)."""
 
     def __init__(self, rules: Rules, expected: Side, actual: Side) -> None:
-        self.rows: list[tuple[int, RowChange]] = [(0, r) for r in expected.rows] + [(1, r) for r in actual.rows]
-        self.ids: dict[tuple[int, IdKey], list[tuple[int, str]]] = defaultdict(list)  # -> (row number, column)
+        self.rows: list[tuple[int, RowChange]] = [(0, r) for r in expected.rows] + [
+            (1, r) for r in actual.rows
+        ]
+        self.ids: dict[tuple[int, IdKey], list[tuple[int, str]]] = defaultdict(
+            list
+        )  # -> (row number, column)
         self._edges: list[list[tuple[str, tuple[int, IdKey]]]] = []
         self._palette: dict[Hashable, int] = {}
         colours: list[int] = []

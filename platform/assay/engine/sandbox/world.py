@@ -22,7 +22,6 @@ from assay.engine.sandbox.problems import (
     did_you_mean,
     ignored_source,
     task_source,
-    tool_source,
 )
 from assay.engine.sandbox.replay import ReplayError, replay
 from assay.engine.sandbox.rows import RowWriter, check_reserved
@@ -92,13 +91,6 @@ class World:
             check_reserved(pack.seed, frozenset(prefixes), findings)
             _check_comparison(pack, found, findings)
             knowledge = Knowledge(pack.sections) if pack.sections else None
-            for name in knowledge.checkers if knowledge else ():
-                if name in pack.tools:
-                    findings.add(
-                        tool_source(pack, name),
-                        f"{name} is a built-in tool: choose another name.",
-                        "reserved_tool",
-                    )
             findings.raise_if_any()
             image = connection.serialize("main")
         finally:

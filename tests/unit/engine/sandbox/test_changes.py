@@ -21,9 +21,7 @@ people: [{id: P-1, name: Ada, points: 3, weight: 1.5}, {id: P-2, name: Ben}, {id
 notes: [{n: 1, person: P-1, body: one}, {n: 2, person: P-1}, {n: 5, person: P-3, body: three}]
 pairs: [{a: x, b: 1, v: 1}, {a: x, b: 2, v: two}, {a: y, b: 1}]
 """
-_ARGUMENTS = (
-    "id: {type: string}, new: {type: string}, text: {type: [string, 'null']}, n: {type: integer}, v: {type: [number, string, 'null']}"
-)
+_ARGUMENTS = "id: {type: string}, new: {type: string}, text: {type: [string, 'null']}, n: {type: integer}, v: {type: [number, string, 'null']}"
 _STATEMENTS = {
     "insert_person": "INSERT INTO people (id, name, points) VALUES (:id, :text, :n)",
     "replace_person": "INSERT OR REPLACE INTO people (id, name, points) VALUES (:id, :text, :n)",
@@ -113,7 +111,9 @@ def test_a_change_set_is_the_difference_of_two_dumps(calls: list[tuple[str, dict
                 assert outcome.error in ("constraint", "invalid_arguments")
         changes = sandbox.changes()
         assert shown(changes) == naive(start, rows_of(sandbox))
-        assert [(r.table, r.op) for r in changes.rows] == [(r.table, r.op) for r in sorted(changes.rows, key=lambda r: (r.table, r.key))]
+        assert [(r.table, r.op) for r in changes.rows] == [
+            (r.table, r.op) for r in sorted(changes.rows, key=lambda r: (r.table, r.key))
+        ]
         assert all(r.call is not None for r in changes.rows)
 
 

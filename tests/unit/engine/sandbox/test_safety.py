@@ -85,18 +85,26 @@ def test_the_authorizer_alone_refuses_them_too(sql: str):
         ("- one: x\n  sql: INSERT INTO items (id) VALUES ('a') RETURNING id", "SELECT 1 AS x"),
         ("- many: x\n  sql: DELETE FROM items RETURNING id", "SELECT 1 AS x"),
         ("- maybe: x\n  sql: UPDATE items SET qty = 1 RETURNING id", "SELECT 1 AS x"),
-        ("- one: x\n  sql: SELECT next_id('I') AS id\n  otherwise: {error: no, message: No.}", "SELECT 1 AS x"),
+        (
+            "- one: x\n  sql: SELECT next_id('I') AS id\n  otherwise: {error: no, message: No.}",
+            "SELECT 1 AS x",
+        ),
         ("", "SELECT next_id('I') AS id"),
         ("", "{many: DELETE FROM items RETURNING id}"),
     ],
 )
 def test_a_read_tool_cannot_write(steps: str, result: str):
     messages = [p.message for p in problems_of(tools=read(steps, result))]
-    assert any("is refused here: make the tool 'kind: write'" in m or "next_id() makes something new" in m for m in messages)
+    assert any(
+        "is refused here: make the tool 'kind: write'" in m or "next_id() makes something new" in m
+        for m in messages
+    )
 
 
 def test_a_result_and_a_condition_cannot_write_even_in_a_write_tool():
-    found = problems_of(tools=write("- sql: UPDATE items SET qty = 1", "{many: DELETE FROM items RETURNING id}"))
+    found = problems_of(
+        tools=write("- sql: UPDATE items SET qty = 1", "{many: DELETE FROM items RETURNING id}")
+    )
     assert "DELETE on items is refused here" in found[0].message
 
 
@@ -105,7 +113,15 @@ def test_every_function_that_is_allowed_exists_and_the_dangerous_ones_are_not_am
         known = set(sandbox._connection.execute("SELECT lower(name) FROM pragma_function_list").get)
     table_valued = {"json_each", "json_tree"}
     assert FUNCTIONS - table_valued <= known
-    for name in ("random", "randomblob", "load_extension", "changes", "total_changes", "last_insert_rowid", "zeroblob"):
+    for name in (
+        "random",
+        "randomblob",
+        "load_extension",
+        "changes",
+        "total_changes",
+        "last_insert_rowid",
+        "zeroblob",
+    ):
         assert name in known
         assert name not in FUNCTIONS
 
@@ -139,7 +155,9 @@ def test_a_query_that_never_ends_is_stopped(tool: Tool):
 
 
 def test_a_list_of_more_than_a_thousand_rows_is_stopped(tool: Tool):
-    exactly = "{many: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT %d) SELECT i FROM n'}"
+    exactly = (
+        "{many: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT %d) SELECT i FROM n'}"
+    )
     assert len(tool(read("", exactly % 1000)).content) == 1000
     with pytest.raises(PackFault) as caught:
         tool(read("", exactly % 1001))
@@ -148,7 +166,12 @@ def test_a_list_of_more_than_a_thousand_rows_is_stopped(tool: Tool):
 
 def test_a_result_of_more_than_256_kilobytes_is_stopped(tool: Tool):
     with pytest.raises(PackFault) as caught:
-        tool(read("", "{many: \"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300) SELECT printf('%.*c', 900, 'x') AS t FROM n\"}"))
+        tool(
+            read(
+                "",
+                "{many: \"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300) SELECT printf('%.*c', 900, 'x') AS t FROM n\"}",
+            )
+        )
     assert "larger than 256,000 bytes" in str(caught.value)
 
 
@@ -200,7 +223,9 @@ def test_a_query_that_is_too_heavy_leaves_the_sandbox_usable(tool: Tool):
         ("{many: SELECT id FROM items LIMIT :t}", {"t": "three"}),
     ],
 )  # fmt: skip
-def test_sql_that_fails_on_a_bots_values_is_answered_to_the_bot(tool: Tool, result: str, arguments: dict[str, object]):
+def test_sql_that_fails_on_a_bots_values_is_answered_to_the_bot(
+    tool: Tool, result: str, arguments: dict[str, object]
+):
     outcome = tool(read("", result, "n: {type: integer}, t: {type: string}"), arguments)
     assert (outcome.ok, outcome.error) == (False, "invalid_arguments")
     assert outcome.message.startswith("The arguments cannot be processed: ")

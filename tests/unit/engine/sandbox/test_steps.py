@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -91,7 +90,9 @@ def test_many_binds_a_json_array(tool: Tool):
         ("SELECT 0 UNION ALL SELECT 1", False),
     ],
 )
-def test_require_looks_at_the_first_column_of_the_first_row_as_sqlite_would(tool: Tool, condition: str, holds: bool):
+def test_require_looks_at_the_first_column_of_the_first_row_as_sqlite_would(
+    tool: Tool, condition: str, holds: bool
+):
     steps = f'- require: "{condition}"\n  otherwise: {{error: no, message: No.}}'
     outcome = tool(read(steps, "SELECT 1 AS x"))
     assert (outcome.ok, outcome.error) == (holds, None if holds else "no")
@@ -104,7 +105,9 @@ def test_a_write_step_writes_and_a_tool_without_result_says_ok(tool: Tool):
 
 def test_insert_returning_may_be_bound_without_otherwise(tool: Tool):
     steps = "- one: made\n  sql: INSERT INTO items (id, name) VALUES (next_id('I'), :name) RETURNING *"
-    outcome = tool(write(steps, "SELECT :made.id AS id, :made.qty AS qty", "name: {type: string}"), {"name": "chisel"})
+    outcome = tool(
+        write(steps, "SELECT :made.id AS id, :made.qty AS qty", "name: {type: string}"), {"name": "chisel"}
+    )
     assert outcome.content == {"id": "I-9001", "qty": None}
 
 
@@ -148,12 +151,24 @@ def test_a_json_column_that_is_not_json_is_the_fault_of_the_pack(tool: Tool):
 def test_booleans_arrays_and_objects_are_bound_as_sql_knows_them(tool: Tool):
     properties = "yes: {type: boolean}, list: {type: array}, thing: {type: object}, whole: {type: integer}, absent: {type: string}"
     result = "SELECT :yes AS yes, :list AS list, :thing AS thing, typeof(:whole) AS whole, :absent AS absent"
-    outcome = tool(read("", result, properties), {"yes": True, "list": [1, "é"], "thing": {"a": None}, "whole": 3.0})
-    assert outcome.content == {"yes": 1, "list": '[1,"é"]', "thing": '{"a":null}', "whole": "integer", "absent": None}
+    outcome = tool(
+        read("", result, properties), {"yes": True, "list": [1, "é"], "thing": {"a": None}, "whole": 3.0}
+    )
+    assert outcome.content == {
+        "yes": 1,
+        "list": '[1,"é"]',
+        "thing": '{"a":null}',
+        "whole": "integer",
+        "absent": None,
+    }
 
 
 def test_an_absent_argument_takes_its_default(tool: Tool):
-    definition = read("", "SELECT :n AS n, :on AS on_it", "n: {type: integer, default: 5}, on: {type: boolean, default: true}")
+    definition = read(
+        "",
+        "SELECT :n AS n, :on AS on_it",
+        "n: {type: integer, default: 5}, on: {type: boolean, default: true}",
+    )
     assert tool(definition).content == {"n": 5, "on_it": 1}
     assert tool(definition, {"n": 7, "on": False}).content == {"n": 7, "on_it": 0}
 
@@ -175,13 +190,21 @@ def test_a_bindings_columns_are_used_by_later_steps(tool: Tool):
     ("statement", "sentence"),
     [
         ("INSERT INTO items (id) VALUES ('I-1')", "There is already a row with this items.id."),
-        ("INSERT INTO items (id, qty) VALUES ('I-3', 'many')", "Cannot store TEXT value in INTEGER column items.qty."),
-        ("INSERT INTO parts (id, item_id) VALUES (1, 'I-9')", "It refers to something that does not exist, or something else still refers to it."),
+        (
+            "INSERT INTO items (id, qty) VALUES ('I-3', 'many')",
+            "Cannot store TEXT value in INTEGER column items.qty.",
+        ),
+        (
+            "INSERT INTO parts (id, item_id) VALUES (1, 'I-9')",
+            "It refers to something that does not exist, or something else still refers to it.",
+        ),
         ("INSERT INTO parts (id, item_id) VALUES (1, NULL)", "parts.item_id must have a value."),
         ("INSERT INTO parts (id, item_id, n) VALUES (1, 'I-1', -1)", "A rule is broken: n >= 0."),
     ],
 )
-def test_a_broken_constraint_is_answered_as_the_companys_system_would(tool: Tool, statement: str, sentence: str):
+def test_a_broken_constraint_is_answered_as_the_companys_system_would(
+    tool: Tool, statement: str, sentence: str
+):
     schema = (
         "CREATE TABLE items (id TEXT NOT NULL PRIMARY KEY, name TEXT, qty INTEGER, price REAL) STRICT;"
         "CREATE TABLE parts (id INTEGER PRIMARY KEY, item_id TEXT NOT NULL REFERENCES items (id), n INTEGER CHECK (n >= 0)) STRICT;"

@@ -75,12 +75,13 @@ class ToldResult:
     def _told(self, at: int, call: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> bool:
         before = "\n".join(e["text"] for e in events[:at] if e["type"] in ("bot", "user"))
         after = "\n".join(e["text"] for e in events[at:] if e["type"] == "bot")
-        values = [*values_in(call["arguments"]), *values_in(call["result"])]
-        if any(says(after, v) and not says(before, v) for v in values):
-            return True
-        # What both already know need not be said again, but that it has happened must be.
-        asked = [v for v in values_in(call["arguments"]) if not says(before, v)]
-        return not asked and self._confirmed is not None and self._confirmed.search(after) is not None
+        new = [v for v in (*values_in(call["arguments"]), *values_in(call["result"])) if not says(before, v)]
+        facts = [v for v in new if not isinstance(v, str)]
+        if facts:  # amounts and dates are what a customer has to know
+            return any(says(after, v) for v in facts)
+        # Otherwise it is enough to say that it has happened, or to give the number it goes by.
+        confirmed = self._confirmed is not None and self._confirmed.search(after) is not None
+        return confirmed or any(says(after, v) for v in new)
 
 
 @hookimpl

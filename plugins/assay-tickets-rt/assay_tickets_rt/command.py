@@ -26,6 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Receive webhooks until stopped. Exit codes: 0 in order, 1 Request Tracker refuses, 2 wrong settings."""
     given = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it writes a line for each request
     # Whoever starts the receiver chose the address of Request Tracker, which usually is in the same network.
     os.environ.setdefault(outgoing.ALLOW, "1")
     token, secrets = os.environ.get(_TOKEN, ""), os.environ.get(_SECRET, "").split()

@@ -57,12 +57,25 @@ def judged(plugin: Any, *events: dict[str, Any], **options: Any) -> CheckResult:
     return result
 
 
-@pytest.mark.parametrize("reply", ["I have refunded $193.50.", "That is RF-0001 for your files."])
-def test_a_reply_that_says_a_new_value_tells_the_result(plugin: Any, reply: str) -> None:
-    assert judged(plugin, user("Refund ORD-1."), call(), bot(reply)).outcome is Outcome.PASS
+def test_a_reply_that_says_a_new_amount_or_date_tells_the_result(plugin: Any) -> None:
+    assert (
+        judged(plugin, user("Refund ORD-1."), call(), bot("I have refunded $193.50.")).outcome is Outcome.PASS
+    )
+    dated = call("loans_renew", arguments={"days": 7}, result={"due_on": "2026-05-13"})
+    assert judged(plugin, user("Renew it."), dated, bot("It is due on 13 May now.")).outcome is Outcome.PASS
+    assert judged(plugin, user("Renew it."), dated, bot("I have renewed it.")).outcome is Outcome.FAIL
 
 
-@pytest.mark.parametrize("reply", ["Anything else for ORD-1?", "", "Done."])
+@pytest.mark.parametrize("reply", ["I have opened it.", "Your number is RMA-0001."])
+def test_where_there_is_no_amount_or_date_the_word_or_the_new_number_is_enough(
+    plugin: Any, reply: str
+) -> None:
+    opened = call("returns_open", arguments={"order_id": "ORD-1"}, result={"return_id": "RMA-0001"})
+    assert judged(plugin, user("Return ORD-1."), opened, bot(reply)).outcome is Outcome.PASS
+    assert judged(plugin, user("Return ORD-1."), opened, bot("Goodbye.")).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize("reply", ["Anything else for ORD-1?", "", "Done.", "That is RF-0001."])
 def test_a_reply_that_says_nothing_of_it_does_not(plugin: Any, reply: str) -> None:
     result = judged(plugin, user("Refund ORD-1."), call(call=4), bot(reply))
     assert (result.outcome, result.reward) == (Outcome.FAIL, 0.0)

@@ -6,3 +6,7 @@ class ConfigConfig(AppConfig):
 
     name = "assay.config"
     label = "processes"
+
+    def ready(self) -> None:
+        """Have every process send its messages to our broker, not only those that Celery starts."""
+        from assay.config import celery  # noqa: F401

@@ -15,3 +15,5 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "assay.config.settings")
 app = CeleryApp("assay")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+# For every thread: without it, threads that serve requests would send to Celery's own default broker.
+app.set_default()

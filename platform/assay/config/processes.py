@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ def worker_command(processes: int, *, log_level: str = "WARNING") -> list[str]:
     """The command line of a Celery worker with its pool."""
     return [
         sys.executable, "-m", "celery", "--app", "assay.config.celery", "worker",
+        "--hostname", f"{secrets.token_hex(4)}@%h",  # several may run on one machine
         "--concurrency", str(processes), "--loglevel", log_level,
         "--without-gossip", "--without-mingle", "--without-heartbeat",
     ]  # fmt: skip

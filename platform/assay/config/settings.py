@@ -233,6 +233,9 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_TIME_LIMIT = 3_600  # a bound for everything; run slices are far shorter
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
+# Nobody commands workers through the broker, and a queue for it would be locked while a lost worker's
+# connection lingers.
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 
 ASSAY_LEASE_SECONDS = 60  # a trial whose worker says nothing for so long is somebody else's
 ASSAY_SLICE_SECONDS = 20  # one task claims trials of one run for so long, then lets other tenants have a turn

@@ -42,16 +42,6 @@ def execute(schema: str, run_id: int) -> None:
 @worker_process_init.connect
 def _in_child(**_: Any) -> None:
     connections.close_all()  # a connection must not be shared with the process this one was forked from
-    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A pool process whose worker was killed has nobody to report to; the run itself stops by its Watch."""
-    parent = os.getppid()
-    while os.getppid() == parent:
-        threading.Event().wait(1.0)
-    threading.Event().wait(10.0)  # for the slice in progress to put its trials back
-    os._exit(0)
 
 
 @worker_ready.connect

@@ -117,15 +117,20 @@ def use_broker(
             monkeypatch.setenv("ASSAY_QUEUE", queue)
             monkeypatch.setenv("ASSAY_DATABASE_URL", database_of_the_tests())
             monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "tests.integration.platform.quick_settings")
-            monkeypatch.setenv("PYTHONPATH", str(ROOT))
-            _point_celery_at(url, queue, monkeypatch)
+            path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+            monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path))
+            before = _point_celery_at(
+                broker_url=url,
+                task_default_queue=queue,
+                broker_transport_options=environment.transport_options(url),
+            )
             installation = Installation(url, queue, tmp_path)
+            stack.callback(lambda: _point_celery_at(**before))
             stack.callback(_delete_queue, queue)
             stack.callback(lambda: [w.kill() for w in installation.workers])
             return installation
 
         yield use
-    kombu.pools.reset()
 
 
 @pytest.fixture
@@ -140,17 +145,15 @@ def globex(platform_db: None) -> Iterator[None]:
         yield
 
 
-def _point_celery_at(url: str, queue: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = environment.transport_options(url)
-    for name, value in (
-        ("broker_url", url),
-        ("task_default_queue", queue),
-        ("broker_transport_options", options),
-    ):
-        monkeypatch.setattr(app.conf, name, value)
+def _point_celery_at(**conf: Any) -> dict[str, Any]:
+    """Give the Celery of this process another broker and queue; gives what it had."""
+    before = {name: app.conf[name] for name in conf}
+    app.conf.update(conf)
     app.pool.force_close_all()
-    app._pool = None  # its next use connects anew
-    monkeypatch.setitem(app.__dict__, "amqp", app.subclass_with_self(app.amqp_cls, name="AMQP")())
+    app._pool = None
+    app.__dict__.pop("amqp", None)  # its next use makes it anew
+    kombu.pools.reset()
+    return before
 
 
 def _delete_queue(queue: str) -> None:

@@ -41,7 +41,7 @@ class TargetRefused(AssayError):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer, with at most LARGEST_RESPONSE bytes of its body."""
+    """An answer, with at most LARGEST_RESPONSE bytes of its body. Names of headers are in lower case."""
 
     status: int
     headers: Mapping[str, str]

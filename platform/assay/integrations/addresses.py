@@ -11,8 +11,8 @@ from django.urls import NoReverseMatch, reverse
 from assay.tenancy.models import Domain
 
 
-def page(name: str, **arguments: Any) -> str | None:
-    """The absolute URL of a page of the current tenant; None when the tenant or the installation has no such page."""
+def site() -> str | None:
+    """How the URLs of the current tenant begin, for example https://acme.assay.example; None when it has no host."""
     domain = (
         Domain.objects.filter(tenant__schema_name=connection.schema_name, is_primary=True)
         .values_list("domain", flat=True)
@@ -20,9 +20,17 @@ def page(name: str, **arguments: Any) -> str | None:
     )
     if domain is None:
         return None
+    if settings.HTTPS:
+        return f"https://{domain}"
+    port = settings.ASSAY_SITE_PORT
+    return f"http://{domain}:{port}" if port else f"http://{domain}"
+
+
+def page(site: str | None, name: str, **arguments: Any) -> str | None:
+    """The URL of a page there, by the name that the site's URLs give it; None when there is no such page."""
+    if site is None:
+        return None
     try:
-        path = reverse(name, urlconf=settings.ROOT_URLCONF, kwargs=arguments)
+        return site + reverse(name, urlconf=settings.ROOT_URLCONF, kwargs=arguments)
     except NoReverseMatch:
         return None
-    scheme, port = ("https", "") if settings.HTTPS else ("http", settings.ASSAY_SITE_PORT)
-    return f"{scheme}://{domain}{f':{port}' if port else ''}{path}"

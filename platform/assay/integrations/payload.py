@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from assay.integrations.addresses import page
+from assay.integrations.addresses import page, site
 from assay.runs.models import Run, Trial, TrialStatus
 from assay_sdk.ticketing import RUN_FINISHED
 
@@ -36,7 +36,7 @@ def run_finished(run: Run) -> dict[str, Any]:
     summary = run.summary
     if summary is None:
         raise ValueError(f"Run {run.pk} has no summary; it is not finished.")
-    version, bot = run.pack_version, run.bot_version
+    version, bot, here = run.pack_version, run.bot_version, site()
     failures = summary["failures"]
     return {
         "type": RUN_FINISHED,
@@ -45,7 +45,7 @@ def run_finished(run: Run) -> dict[str, Any]:
             "tenant": str(connection.schema_name),
             "run": {
                 "id": run.pk,
-                "url": page("run", pk=run.pk),
+                "url": page(here, "run", pk=run.pk),
                 "bot": {
                     "name": bot.bot.name,
                     "version": f"v{bot.number}",
@@ -65,13 +65,13 @@ def run_finished(run: Run) -> dict[str, Any]:
             },
             "summary": {key: summary[key] for key in _SUMMARY},
             "gate": run.gate_answer,
-            "failures": _failures(run, failures[:MOST_FAILURES]),
+            "failures": _failures(run, failures[:MOST_FAILURES], here),
             "failures_left_out": max(0, len(failures) - MOST_FAILURES),
         },
     }
 
 
-def _failures(run: Run, failures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _failures(run: Run, failures: list[dict[str, Any]], here: str | None) -> list[dict[str, Any]]:
     """One entry for each distinct failure, with a trial that shows it."""
     shown = {
         trial.fingerprint: trial
@@ -93,7 +93,7 @@ def _failures(run: Run, failures: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "explanation": failure["explanation"],
                 "count": failure["count"],
                 "trials": failure["trials"],
-                "url": page("trial", pk=trial.pk) if trial else None,
+                "url": page(here, "trial", pk=trial.pk) if trial else None,
                 "details": {
                     "group": trial.group if trial else None,
                     "bot": str(run.bot_version),

@@ -57,7 +57,10 @@ def tell(event: Event, connection: TicketConnection) -> Attempt:
         return Attempt(False, str(error))
     except SoftTimeLimitExceeded:
         raise  # the worker's own bound, and not the plugin's doing
-    except Exception as error:  # a plugin may raise anything; that ends this attempt and nothing else
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # a plugin may raise anything; it ends this attempt and nothing else
         log.exception("the ticket system %r broke", connection.system)
         return Attempt(
             False,

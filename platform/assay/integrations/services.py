@@ -230,7 +230,7 @@ def check_connection(connection: TicketConnection) -> str:
         return str(system.check())
     except (AssayError, TicketSystemError) as error:
         raise IntegrationError(str(error)) from error
-    except Exception as error:  # whatever a plugin raises is the plugin's
+    except (Exception, SystemExit) as error:  # whatever a plugin raises is the plugin's
         raise IntegrationError(
             f"The plugin of the ticket system {connection.system!r} broke: {type(error).__name__}: {error}"
         ) from error

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay_sdk import ChatModel, Connector, OptionsError, PluginFault
-
 from assay.plugins.manager import get_manager
 from assay.plugins.options import did_you_mean, env_secret, listing, pick, read_options
+from assay_sdk import ChatModel, Connector, OptionsError, PluginFault
 
 __all__ = ["build_connector", "build_model", "env_secret", "split_spec"]
 
@@ -67,5 +66,5 @@ def _built(what: str, build: Callable[[], Any]) -> Any:
         return build()
     except (OptionsError, PluginFault):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginFault(f"The {what} could not be built: {type(error).__name__}: {error}") from error

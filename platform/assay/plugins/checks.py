@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay_sdk import Checker, OptionsError, PluginFault
-
 from assay.plugins.manager import get_manager
 from assay.plugins.options import pick, read_options
+from assay_sdk import Checker, OptionsError, PluginFault
 
 _KEYS = {"name", "options", "required"}
 
@@ -34,7 +33,7 @@ def build_checkers(chosen: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Chec
             checker: Checker = kind.build(given)
         except OptionsError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise PluginFault(
                 f"The check {name!r} could not be built: {type(error).__name__}: {error}"
             ) from error

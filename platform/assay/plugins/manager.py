@@ -16,6 +16,10 @@ from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 import pluggy
+
+from assay import __version__
+from assay.plugins import builtin
+from assay.plugins.contracts import problem_with
 from assay_sdk import (
     API_VERSION,
     ENTRY_POINT_GROUP,
@@ -27,10 +31,6 @@ from assay_sdk import (
     TicketSystemType,
     hooks,
 )
-
-from assay import __version__
-from assay.plugins import builtin
-from assay.plugins.contracts import problem_with
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from assay_sdk import OptionsError
 from pydantic import BaseModel, ValidationError
 
 from assay.plugins.manager import get_manager
+from assay_sdk import OptionsError
 
 T = TypeVar("T")
 

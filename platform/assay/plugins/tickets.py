@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay_sdk import OptionsError, PluginFault, TicketSystem
-
 from assay.plugins.manager import get_manager
 from assay.plugins.options import env_secret, pick, read_options
+from assay_sdk import OptionsError, PluginFault, TicketSystem
 
 
 def build_ticket_system(
@@ -21,7 +20,7 @@ def build_ticket_system(
         system = kind.build(given, secret)
     except OptionsError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginFault(
             f"The ticket system {name!r} could not be built: {type(error).__name__}: {error}"
         ) from error

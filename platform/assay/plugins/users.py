@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay_sdk import Persona, PersonaType, PluginFault
 from pydantic import BaseModel
 
 from assay.plugins.manager import get_manager
 from assay.plugins.options import pick, read_options
+from assay_sdk import Persona, PersonaType, PluginFault
 
 
 def choose_persona(name: str, options: Mapping[str, Any]) -> tuple[PersonaType, BaseModel]:
@@ -23,7 +23,7 @@ def build_persona(name: str, options: Mapping[str, Any], seed: int) -> Persona:
     kind, given = choose_persona(name, options)
     try:
         persona: Persona = kind.build(given, seed)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginFault(
             f"The persona {name!r} could not be built: {type(error).__name__}: {error}"
         ) from error

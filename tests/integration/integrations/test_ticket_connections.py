@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from tests.integration.integrations.conftest import make_due, only_delivery
 from tests.integration.integrations.test_deliveries import in_threads
 from tests.support.receiving import Receiver
@@ -85,9 +86,9 @@ def test_what_will_not_get_better_by_itself_is_given_up_at_once(
     assert only_delivery().status == "accepted"
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError("boom"), KeyError("x"), RecursionError()])
+@pytest.mark.parametrize("error", [ZeroDivisionError("boom"), KeyError("x"), RecursionError(), SystemExit(3)])
 def test_a_plugin_that_breaks_is_an_attempt_that_failed(
-    ledger: ModuleType, finished_run: Finished, error: Exception
+    ledger: ModuleType, finished_run: Finished, error: BaseException
 ) -> None:
     services.create_connection("Ledger", "ledger", {})
     ledger.errors[:] = [error]
@@ -96,6 +97,24 @@ def test_a_plugin_that_breaks_is_an_attempt_that_failed(
     delivery = only_delivery()
     assert delivery.status == "pending"
     assert f"'ledger' broke: {type(error).__name__}" in delivery.reason
+
+
+def test_a_plugin_that_takes_too_long_is_broken_off_and_goes_on_later(
+    ledger: ModuleType, finished_run: Finished
+) -> None:
+    """The worker's own bound is raised inside the plugin's code."""
+    services.create_connection("Ledger", "ledger", {})
+    ledger.errors[:] = [None, None, SoftTimeLimitExceeded()]
+    finished_run("aaaa", "bbbb")
+    delivery = only_delivery()
+    attempt(delivery.pk)
+    assert only_delivery().status == "pending"
+    assert "too long" in only_delivery().reason
+    assert (only_delivery().lease_token, len(ledger.opened)) == (None, 1)
+    make_due(delivery)
+    attempt(delivery.pk)
+    assert only_delivery().status == "accepted"
+    assert len(ledger.opened) == 2
 
 
 def test_a_plugin_that_breaks_does_not_hold_up_the_webhooks(

@@ -81,12 +81,15 @@ def test_a_plugin_that_breaks_while_building_is_a_plugin_fault_and_not_the_users
     install(
         "fragile",
         "from assay_sdk import ConnectorType, NoOptions, hookimpl\n\ndef build(target, options, secret):\n"
-        "    if target == 'nothing':\n        return None\n    raise KeyError('wires')\n\n@hookimpl\n"
+        "    if target == 'nothing':\n        return None\n    if target == 'leaves':\n        raise SystemExit('bye')\n"
+        "    raise KeyError('wires')\n\n@hookimpl\n"
         "def assay_connectors():\n    return [ConnectorType('fragile', 'Fragile', NoOptions, build)]\n",
     )
     monkeypatch.setenv("ASSAY_PLUGINS", "fragile")
     with pytest.raises(PluginFault, match="wires"):
         build_connector("fragile:x", {})
+    with pytest.raises(PluginFault, match="bye"):
+        build_connector("fragile:leaves", {})
     with pytest.raises(PluginFault, match="no open"):
         build_connector("fragile:nothing", {})
 

@@ -115,10 +115,10 @@ def _start(deadline: float) -> socket.socket | None:
                 },
                 start_new_session=True,  # Ctrl-C in the terminal is for its users; it sees them go
             )
-            _started.append(supervisor)
         while time.monotonic() < deadline:
             connection = _connect()
             if connection is not None:
+                supervisor.returncode = 0  # it may outlive this process, of which Popen would warn
                 return connection
             if supervisor.poll() is not None:
                 raise EnvironmentProblem(_why(log, written))

@@ -8,7 +8,9 @@ fault does not apply.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import weakref
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import islice
@@ -41,7 +43,7 @@ CATEGORIES: Mapping[str, Category] = {
 
 #: Lists kept for each fault, and tried for each before giving up.
 MOST_KEPT = 3
-MOST_TRIED = 30
+MOST_TRIED = 24
 
 
 @dataclass(frozen=True)
@@ -202,27 +204,43 @@ class _Neighbours:
     """Ids of rows that stand beside a row in its table, from the seed and the task's own rows."""
 
     def __init__(self, world: World, task_id: str) -> None:
-        keys: dict[str, set[str]] = {}
-        task = world.pack.tasks[task_id]
-        rows = [(row.table, row.values) for row in world.pack.seed]
-        rows += [(table, values) for table, listed in task.world.items() for values in listed]
-        for table, values in rows:
-            key = world.tables[table].primary_key
-            value = values.get(key[0]) if len(key) == 1 else None
-            if isinstance(value, str) and _is_id(value):
-                keys.setdefault(table, set()).add(value)
-        self._keys = {table: sorted(found) for table, found in keys.items()}
+        self._keys = dict(_keys_of_seed(world))
+        own = world.pack.tasks[task_id].world
+        for table, found in _ids(world, ((t, values) for t, rows in own.items() for values in rows)).items():
+            self._keys[table] = sorted(found.union(self._keys.get(table, ())))
 
     def of(self, value: str) -> list[str]:
         """Up to six, the nearest first."""
         for keys in self._keys.values():
-            if value in keys:
-                at = keys.index(value)
-                return sorted(
-                    (k for k in keys[max(0, at - 3) : at + 4] if k != value),
-                    key=lambda k: abs(keys.index(k) - at),
+            at = bisect_left(keys, value)
+            if at < len(keys) and keys[at] == value:
+                places = sorted(
+                    range(max(0, at - 3), min(len(keys), at + 4)), key=lambda place: abs(place - at)
                 )
+                return [keys[place] for place in places[1:]]
         return []
+
+
+_seeds: weakref.WeakKeyDictionary[World, dict[str, list[str]]] = weakref.WeakKeyDictionary()
+
+
+def _keys_of_seed(world: World) -> dict[str, list[str]]:
+    """The ids of the seed's rows, sorted, by table; found once for each world."""
+    known = _seeds.get(world)
+    if known is None:
+        found = _ids(world, ((row.table, row.values) for row in world.pack.seed))
+        known = _seeds[world] = {table: sorted(ids) for table, ids in found.items()}
+    return known
+
+
+def _ids(world: World, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for table, values in rows:
+        key = world.tables[table].primary_key
+        value = values.get(key[0]) if len(key) == 1 else None
+        if isinstance(value, str) and _is_id(value):
+            found.setdefault(table, set()).add(value)
+    return found
 
 
 def _is_id(value: Any) -> bool:

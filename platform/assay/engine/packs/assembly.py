@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from assay.engine.packs import manifest as manifests
 from assay.engine.packs.bounds import canonical, check_paths, check_sizes, content_hash, decode, left_out
 from assay.engine.packs.comparing import merge
-from assay.engine.packs.findings import Findings, shown
+from assay.engine.packs.findings import Findings
+from assay.engine.packs.items import ItemReader
 from assay.engine.packs.layout import Layout, sort_files
-from assay.engine.packs.markdown import clauses, sections
+from assay.engine.packs.markdown import MOST, clauses, sections
 from assay.engine.packs.models import (
     Clause,
     ComparisonFile,
@@ -24,10 +25,9 @@ from assay.engine.packs.models import (
     Tool,
 )
 from assay.engine.packs.problems import Problem
-from assay.engine.packs.references import BUILT_IN, Known, check_task
-from assay.engine.packs.schemas import check_schema
-from assay.engine.packs.seed import rows_of_csv, rows_of_yaml
-from assay.engine.packs.shapes import kind_of, validate
+from assay.engine.packs.references import Known
+from assay.engine.packs.seed import RowBudget, rows_of_csv, rows_of_yaml
+from assay.engine.packs.shapes import validate
 from assay.engine.packs.sources import Sources
 from assay.engine.packs.yamls import Budget, Document, parse
 
@@ -51,13 +51,6 @@ class Examined:
 def examine(files: Mapping[str, bytes]) -> Examined:
     """Read the files of a pack ({path: bytes}, shared parts under `_shared/`) and report every problem."""
     return _Assembly(files).run()
-
-
-@dataclass(slots=True)
-class _Tools:
-    good: dict[str, Tool] = field(default_factory=dict)
-    broken: set[str] = field(default_factory=set)
-    unread: bool = False  # a file of tools could not be read, so there may be more
 
 
 class _Assembly:
@@ -85,14 +78,15 @@ class _Assembly:
         articles = self._articles(layout)
         world_stands = self._findings.reported == before and len(schema) == len(layout.schemas) > 0
         known_clauses = self._clauses()
-        tools = self._tools(layout)
+        items = ItemReader(self._documents, self._sources, self._findings)
+        tools = items.tools(layout.tools)
         known = Known(
             tools=tools.good,
             broken=None if tools.unread else frozenset(tools.broken),
             clauses=known_clauses,
             articles=bool(layout.articles),
         )
-        tasks = self._tasks(layout, known)
+        tasks = items.tasks(layout.tasks, known)
         if read is None or not world_stands or self._texts.get(POLICY) is None:
             return self._end(None)
         return self._end(
@@ -150,14 +144,15 @@ class _Assembly:
 
     def _seed(self, layout: Layout) -> list[SeedRow]:
         rows: list[SeedRow] = []
+        budget = RowBudget()
         for path in layout.seeds:
             if path.endswith(".csv"):
                 if path in self._texts:
-                    rows += rows_of_csv(path, self._texts[path], self._findings)
+                    rows += rows_of_csv(path, self._texts[path], self._findings, budget)
                 continue
             document = self._documents.get(path)
             if document is not None:
-                rows += rows_of_yaml(document, self._findings)
+                rows += rows_of_yaml(document, self._findings, budget)
         return rows
 
     def _comparison(self, layout: Layout) -> ComparisonFile:
@@ -185,6 +180,10 @@ class _Assembly:
                 self._findings.add(path, 0, message, "duplicate_article")
             elif path in self._texts:
                 found += sections(path, self._texts[path], self._findings)
+                if len(found) > MOST:
+                    message = f"The articles have more than {MOST:,} sections; a pack must be smaller."
+                    self._findings.add(path, 0, message, "too_many_sections")
+                    return []
             stems.setdefault(stem, path)
         return found
 
@@ -198,97 +197,3 @@ class _Assembly:
                 POLICY, 0, "The policy is empty; write what the bot is to keep to.", "empty_policy"
             )
         return clauses(POLICY, text, self._findings)
-
-    def _items(self, path: str, what: str) -> tuple[Document, list[object]] | None:
-        """The list that a file of tools or tasks holds; None, with a problem reported, if there is none."""
-        document = self._documents.get(path)
-        if document is None:
-            return None
-        if document.value is None:
-            self._findings.add(
-                path, 0, f"The file is empty; write a list of {what}, or remove it.", "empty_file"
-            )
-            return None
-        if not isinstance(document.value, list):
-            message = f"The file holds a list of {what} ('- ...'), but this is {kind_of(document.value)}."
-            self._findings.add(path, document.line(), message, "bad_value")
-            return None
-        return document, document.value
-
-    def _tools(self, layout: Layout) -> _Tools:
-        tools = _Tools()
-        for path in layout.tools:
-            items = self._items(path, "tools")
-            if items is None:
-                tools.unread = True
-                continue
-            document, values = items
-            for index, value in enumerate(values):
-                before = self._findings.reported
-                tool = validate(Tool, document, self._findings, index)
-                name = tool.name if tool else value.get("name") if isinstance(value, dict) else None
-                if tool is not None:
-                    self._check_tool(tool, document, index)
-                if tool is not None and self._findings.reported == before:
-                    tools.good[tool.name] = tool
-                elif isinstance(name, str):
-                    tools.broken.add(name)
-                else:
-                    tools.unread = True
-                if isinstance(name, str) and isinstance(value, dict):
-                    self._sources.note(
-                        f"tool:{name}", Source(path, document.line(index)), document.place.inside[index]
-                    )
-        if not layout.tools:
-            self._findings.add("tools", 0, "The pack has no tools; write them in tools/*.yaml.", "no_tools")
-        return tools
-
-    def _check_tool(self, tool: Tool, document: Document, index: int) -> None:
-        if f"tool:{tool.name}" in self._sources:
-            first = self._sources[f"tool:{tool.name}"]
-            message = f"There is a tool {shown(tool.name)} already, in {first.path}:{first.line}; rename one."
-            self._findings.add(document.path, document.line(index, "name"), message, "duplicate_tool")
-        if tool.name.startswith(BUILT_IN):
-            message = (
-                f"Names that begin with {BUILT_IN} are those of built-in tools; rename {shown(tool.name)}."
-            )
-            self._findings.add(document.path, document.line(index, "name"), message, "reserved_name")
-        for keys, message in check_schema(tool.input):
-            self._findings.add(document.path, document.line(index, "input", *keys), message, "bad_schema")
-
-    def _tasks(self, layout: Layout, known: Known) -> dict[str, Task]:
-        tasks: dict[str, Task] = {}
-        for path in layout.tasks:
-            items = self._items(path, "tasks")
-            if items is None:
-                continue
-            document, values = items
-            for index, value in enumerate(values):
-                before = self._findings.reported
-                raw = value.get("id") if isinstance(value, dict) else None
-                name = raw if isinstance(raw, str) else None
-                task = validate(Task, document, self._findings, index, task=name)
-                if name is not None and f"task:{name}" in self._sources:
-                    first = self._sources[f"task:{name}"]
-                    message = (
-                        f"There is a task {name[:80]} already, in {first.path}:{first.line}; change one id."
-                    )
-                    self._findings.add(path, document.line(index, "id"), message, "duplicate_task", task=name)
-                if task is not None:
-                    check_task(task, document, index, known, self._findings)
-                    if self._findings.reported == before and self._can_run(task, known):
-                        tasks[task.id] = task
-                if name is not None:
-                    self._sources.note(
-                        f"task:{name}", Source(path, document.line(index)), document.place.inside[index]
-                    )
-        if not layout.tasks:
-            self._findings.add("tasks", 0, "The pack has no tasks; write them in tasks/*.yaml.", "no_tasks")
-        return tasks
-
-    @staticmethod
-    def _can_run(task: Task, known: Known) -> bool:
-        """False for a task whose tool is broken: the tool's own problem is enough."""
-        outcomes = [task.expected.actions, *(other.actions for other in task.expected.also_accept)]
-        names = {action.tool for actions in outcomes for action in actions}
-        return all(n in known.tools or n.startswith(BUILT_IN) for n in names)

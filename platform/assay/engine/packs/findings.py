@@ -8,60 +8,52 @@ from collections.abc import Iterable
 
 from assay.engine.packs.problems import PackError, Problem
 
-#: More problems than this in one file help nobody; the rest are counted.
+#: More problems than this in one file, and in a pack, help nobody.
 MOST_IN_A_FILE = 100
-#: And of these in a pack.
-MOST_IN_ALL = 1000
+MOST_IN_ALL = 1_000
 
 _LONGEST_SHOWN = 80
+#: Names that are compared with a wrong one: not longer, not of a very different length, not too many.
 _LONGEST_COMPARED = 64
-_MOST_COMPARED = 2000
+_MOST_COMPARED = 200
 
 
 class Findings:
-    """The problems of one pack, at most so many a file and in all; nothing is reported twice."""
+    """The problems of one pack, at most so many a file and in all; nothing is kept twice."""
 
     def __init__(self) -> None:
         self._problems: dict[Problem, None] = {}
         self._kept: Counter[str] = Counter()
-        self._dropped: Counter[str] = Counter()
+        self._cut: set[str] = set()  # files of which not every problem is kept
         #: How often something was reported, also what is not kept; it grows whenever something is wrong.
         self.reported = 0
 
     def add(self, path: str, line: int, message: str, code: str, *, task: str | None = None) -> None:
-        self.put(Problem(path, line, message, code, task))
-
-    def put(self, problem: Problem) -> None:
+        """Report a problem. `line` counts from 1; 0 is the file as a whole."""
         self.reported += 1
-        if problem in self._problems:
-            return
-        if self._kept[problem.path] >= MOST_IN_A_FILE or len(self._problems) >= MOST_IN_ALL:
-            self._dropped[problem.path] += 1
-            return
-        self._kept[problem.path] += 1
-        self._problems[problem] = None
+        problem = Problem(path, line, message, code, task)
+        if problem not in self._problems and not self.enough(path):
+            self._kept[path] += 1
+            self._problems[problem] = None
+
+    def enough(self, path: str) -> bool:
+        """Whether no more problems of a file are kept. Whoever stops looking then need not say so."""
+        if self._kept[path] < MOST_IN_A_FILE and len(self._problems) < MOST_IN_ALL:
+            return False
+        self._cut.add(path)
+        return True
 
     def __bool__(self) -> bool:
         return bool(self._problems)
 
     def problems(self) -> list[Problem]:
         """All of them, in the order of the files and lines."""
-        more: list[Problem] = []
-        elsewhere = 0
-        for path, number in self._dropped.items():
-            if self._kept[path]:
-                more.append(
-                    Problem(path, 0, f"There are {number} more problems in this file.", "more_problems")
-                )
-            else:
-                elsewhere += number
-        if elsewhere:
-            more.append(
-                Problem(
-                    "pack.yaml", 0, f"There are {elsewhere} more problems in other files.", "more_problems"
-                )
-            )
-        return sorted([*self._problems, *more], key=lambda p: (p.path, p.line, p.message))
+        known = {path for path in self._cut if self._kept[path]}
+        more = [(path, "There may be more problems in this file; correct these first.") for path in known]
+        if self._cut - known:
+            more.append(("pack.yaml", "There may be problems in other files; correct these first."))
+        notes = [Problem(path, 0, message, "more_problems") for path, message in more]
+        return sorted([*self._problems, *notes], key=lambda p: (p.path, p.line, p.message))
 
     def raise_if_any(self) -> None:
         """Raises PackError when there is a problem."""
@@ -84,8 +76,8 @@ def shown(value: object) -> str:
 def suggestion(wrong: str, names: Iterable[str]) -> str:
     """`; did you mean 'x'?`, or a full stop when no name is close."""
     if len(wrong) <= _LONGEST_COMPARED:
-        known = [name for _, name in zip(range(_MOST_COMPARED), sorted(set(names)), strict=False)]
-        lower = {name.casefold(): name for name in reversed(known)}
+        alike = sorted(n for n in set(names) if abs(len(n) - len(wrong)) <= 2 + len(wrong) // 3)
+        lower = {name.casefold(): name for name in reversed(alike[:_MOST_COMPARED])}
         near = difflib.get_close_matches(wrong.casefold(), list(lower), n=1, cutoff=0.6)
         if near:
             return f"; did you mean {shown(lower[near[0]])}?"

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from assay.engine.packs.findings import Findings, shown
 from assay.engine.packs.models import Clause, Section, Source
 
+#: Sections and clauses of a pack; nobody reads more.
+MOST = 10_000
+
 _ID = re.compile(r"\{#([^{}\n]*)\}")
 _CLAUSE = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*(?:\.[A-Z0-9]+)*")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
@@ -28,23 +31,41 @@ def clauses(path: str, text: str, findings: Findings) -> dict[str, Clause]:
     """The clauses of a policy by id; text without the id. Ids that are malformed or misplaced become problems."""
     found: dict[str, Clause] = {}
     for block in _blocks(text):
+        if findings.enough(path):
+            break
+        if len(found) > MOST:
+            message = f"The policy has more than {MOST:,} clauses; shorten it."
+            findings.add(path, block.line, message, "too_many_clauses")
+            break
         for number, line in enumerate(block.lines):
+            end = len(line.rstrip()) if number == len(block.lines) - 1 else -1
             for match in _ID.finditer(line):
                 source = Source(path, block.line + number)
-                name = match.group(1)
-                last = number == len(block.lines) - 1 and not line[match.end() :].strip()
-                if not _CLAUSE.fullmatch(name):
-                    message = f"{shown(name)} is no clause id; write capital letters, digits, '-' and '.', like {{#RET-4.2}}."
-                    findings.add(path, source.line, message, "bad_clause_id")
-                elif not last:
-                    message = f"{{#{name}}} must stand at the end of its paragraph, list item or heading; move it there."
-                    findings.add(path, source.line, message, "misplaced_clause_id")
-                elif name in found:
-                    message = f"The clause id {name} appears twice, first in line {found[name].source.line}; change one."
-                    findings.add(path, source.line, message, "duplicate_clause")
-                else:
-                    found[name] = Clause(name, _words(block, match.group()), source)
+                wrong = _wrong_id(match.group(1), found, last=match.end() == end)
+                if wrong is None:
+                    found[match.group(1)] = Clause(match.group(1), _words(block, match.group()), source)
+                    continue
+                findings.add(path, source.line, wrong[0], wrong[1])
+                if wrong[1] == "misplaced_clause_id":  # tasks that name it are not to blame
+                    found.setdefault(match.group(1), Clause(match.group(1), "", source))
+                break
     return found
+
+
+def _wrong_id(name: str, found: dict[str, Clause], *, last: bool) -> tuple[str, str] | None:
+    """A sentence and a code for an id that cannot be one; None for a good one."""
+    if len(name) > 64 or not _CLAUSE.fullmatch(name):
+        sentence = (
+            f"{shown(name)} is no clause id; write capital letters, digits, '-' and '.', like {{#RET-4.2}}."
+        )
+        return sentence, "bad_clause_id"
+    if not last:
+        sentence = f"{{#{name}}} must stand at the end of its paragraph, list item or heading; move it there."
+        return sentence, "misplaced_clause_id"
+    if name in found:
+        line = found[name].source.line
+        return f"The clause id {name} appears twice, first in line {line}; change one.", "duplicate_clause"
+    return None
 
 
 def _words(block: _Block, mark: str) -> str:
@@ -64,6 +85,10 @@ def sections(path: str, text: str, findings: Findings) -> list[Section]:
         if level == 1 and not title:
             title = words
         elif level == 2:
+            if len(parts) > MOST:
+                message = f"The article has more than {MOST:,} sections; shorten it."
+                findings.add(path, number, message, "too_many_sections")
+                return []
             if not words:
                 findings.add(path, number, "A section needs a heading: write '## Heading'.", "empty_heading")
             parts.append((words, number, []))
@@ -73,7 +98,7 @@ def sections(path: str, text: str, findings: Findings) -> list[Section]:
         findings.add(path, 1, "The article needs a title: begin it with '# Title'.", "no_title")
         return []
     made: list[Section] = []
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     for heading_text, number, lines in parts:
         body = "\n".join(lines).strip()
         if not body and not heading_text:
@@ -101,13 +126,13 @@ def _slug(heading: str) -> str:
     return re.sub(r"[^\w]+", "-", heading.casefold()).strip("-")
 
 
-def _unique(name: str, taken: set[str]) -> str:
-    """The second `## Rates` of an article becomes `rates-2`."""
-    number, unique = 1, name
+def _unique(name: str, taken: dict[str, int]) -> str:
+    """The second `## Rates` of an article becomes `rates-2`. `taken` counts how often a name was asked for."""
+    unique = name
     while unique in taken:
-        number += 1
-        unique = f"{name}-{number}"
-    taken.add(unique)
+        taken[name] += 1
+        unique = f"{name}-{taken[name]}"
+    taken[unique] = 1
     return unique
 
 

@@ -14,9 +14,33 @@ from assay.engine.packs.yamls import Document
 
 #: Characters in a cell of a CSV file; Python's own bound, stated here because it is part of the format's.
 LONGEST_CELL = 131_072
+#: What a world can hold and still be copied for every trial.
+MOST_ROWS = 200_000
+MOST_CELLS = 1_000_000
+MOST_COLUMNS = 1_000
 
 
-def rows_of_csv(path: str, text: str, findings: Findings) -> list[SeedRow]:
+class RowBudget:
+    """How many seed rows and cells may still come; shared by the files of a pack."""
+
+    def __init__(self) -> None:
+        self._rows = MOST_ROWS
+        self._cells = MOST_CELLS
+
+    def take(self, path: str, line: int, cells: int, findings: Findings) -> bool:
+        """Count one row; False, with the problem reported, when it is one too many."""
+        self._rows -= 1
+        self._cells -= cells
+        if self._rows >= 0 and self._cells >= 0:
+            return True
+        message = (
+            f"The seed has more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells; a world must be smaller."
+        )
+        findings.add(path, line, message, "too_many_rows")
+        return False
+
+
+def rows_of_csv(path: str, text: str, findings: Findings, budget: RowBudget) -> list[SeedRow]:
     """The rows of `<table>.csv`: text cells, None for an empty one. Problems are reported, their rows left out."""
     table = path.rsplit("/", 1)[-1].removesuffix(".csv")
     rows: list[SeedRow] = []
@@ -26,6 +50,8 @@ def rows_of_csv(path: str, text: str, findings: Findings) -> list[SeedRow]:
             header = [cell.strip() for cell in cells]
             if not _check_header(path, line, header, findings):
                 return []
+        elif not budget.take(path, line, len(cells), findings):
+            break
         elif len(cells) != len(header):
             message = (
                 f"The row has {len(cells)} cells, but the header has {len(header)}; check commas and quotes."
@@ -39,7 +65,7 @@ def rows_of_csv(path: str, text: str, findings: Findings) -> list[SeedRow]:
     return rows
 
 
-def rows_of_yaml(document: Document, findings: Findings) -> list[SeedRow]:
+def rows_of_yaml(document: Document, findings: Findings, budget: RowBudget) -> list[SeedRow]:
     """The rows of a mapping of table names to lists of rows. Problems are reported, their rows left out."""
     if document.value is None:
         return []
@@ -57,6 +83,8 @@ def rows_of_yaml(document: Document, findings: Findings) -> list[SeedRow]:
             continue
         for number, row in enumerate(items):
             line = document.line(table, number)
+            if not budget.take(document.path, line, len(row) if isinstance(row, dict) else 1, findings):
+                return rows
             if not isinstance(row, dict) or not row:
                 message = f"A row is a mapping of column names to values, but this is {kind_of(row)}."
                 findings.add(document.path, line, message, "bad_row")
@@ -84,6 +112,10 @@ def cells_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_header(path: str, line: int, header: list[str], findings: Findings) -> bool:
+    if len(header) > MOST_COLUMNS:
+        message = f"The header has {len(header):,} columns; at most {MOST_COLUMNS:,} are allowed."
+        findings.add(path, line, message, "bad_header")
+        return False
     seen: set[str] = set()
     good = True
     for number, name in enumerate(header, start=1):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
-from assay.engine.packs.findings import Findings, listed, shown, suggestion, torn
+from assay.engine.packs.findings import MOST_IN_A_FILE, Findings, listed, shown, suggestion, torn
 from assay.engine.packs.yamls import Document
 
 M = TypeVar("M", bound=BaseModel)
@@ -40,7 +40,7 @@ def validate(
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
+        for detail in error.errors(include_url=False, include_input=False)[: MOST_IN_A_FILE + 1]:
             path, rest = _path_in(value, detail["loc"])
             line = document.line(*keys, *path, key=detail["type"] == "extra_forbidden")
             message = _sentence(detail, model, path, rest, value)
@@ -98,7 +98,7 @@ def _sentence(
     if kind == "extra_forbidden":
         known = sorted(_keys_at(model, detail["loc"][:-1]))
         wrong = str(detail["loc"][-1])
-        hint = torn(wrong, detail["input"]) or f" The keys are {listed(known)}."
+        hint = torn(wrong, _at(whole, path)) or f" The keys are {listed(known)}."
         return f"There is no key {shown(wrong)} here{suggestion(wrong, known)}{hint}"
     value = _at(whole, path)
     simple = _SENTENCES.get(kind)
@@ -150,6 +150,9 @@ def _union(name: str, value: Any, context: Mapping[str, Any]) -> str:
 _SENTENCES: dict[str, Callable[[str, Any, Mapping[str, Any]], str]] = {
     "string_type": _text,
     "string_too_short": lambda name, _, __: f"{name} is empty; write something.",
+    "string_too_long": lambda name, value, context: (
+        f"{name} has {len(value):,} characters; at most {context.get('max_length')} are allowed."
+    ),
     "string_pattern_mismatch": _pattern,
     "literal_error": _choice,
     "enum": _choice,

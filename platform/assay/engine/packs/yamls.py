@@ -19,7 +19,7 @@ from assay.engine.packs.scalars import plain_scalar
 #: Collections inside each other.
 DEEPEST = 32
 #: Values in all YAML files of a pack.
-MOST_VALUES = 500_000
+MOST_VALUES = 300_000
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -127,7 +127,10 @@ def parse(path: str, text: str, findings: Findings, budget: Budget | None = None
 
     Every duplicate key, anchor, alias and tag is reported; a file with a syntax error ends there.
     """
-    reader = _Reader(path, findings, budget or Budget())
+    budget = budget or Budget()
+    if budget.left < 0:
+        return None  # the file that took too much has its problem
+    reader = _Reader(path, findings, budget)
     try:
         for event in _events(text):
             reader.take(event)

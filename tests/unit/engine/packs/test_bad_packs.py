@@ -41,7 +41,7 @@ def test_the_library_is_sound(library: Files, problems: Problems) -> None:
         (TASKS, "loan_id: LN-1, days: 7", "loan_id: LN-1, days: 700", None, "Argument 'days': 700 is more than 60."),
         (TASKS, "{hold_ids: [HD-2]}", "{hold_ids: [HD-2, 7]}", None, "Argument 'hold_ids': 7 is not of type string."),
         (TASKS, "- id: LIB-LOAN-001", "- id: LIB-MEM-001", "- id: LIB-MEM-001",
-         "There is a task LIB-MEM-001 already, in tasks/lending.yaml:1; change one id."),
+         "There is a task LIB-MEM-001 already, in tasks/lending.yaml:1; change one of the two."),
         # tasks: how they are written
         (TASKS, "title: Late fee for six days", "titel: Late fee for six days", "- id: LIB-FEE-001",
          "'title' is missing; add it."),
@@ -68,7 +68,7 @@ def test_the_library_is_sound(library: Files, problems: Problems) -> None:
          "'opening' is empty; write something."),
         # tools
         (TOOLS, "- name: holds_place", "- name: loans_renew", None,
-         "There is a tool 'loans_renew' already, in tools/lending.yaml:41; rename one."),
+         "There is a tool loans_renew already, in tools/lending.yaml:41; change one of the two."),
         (TOOLS, "- name: catalogue_search", "- name: knowledge_search", None,
          "Names that begin with knowledge_ are those of built-in tools; rename 'knowledge_search'."),
         (TOOLS, "days: {type: integer, minimum: 1, maximum: 60}", "days: {type: int, minimum: 1, maximum: 60}", None,
@@ -197,6 +197,35 @@ def test_tasks_are_not_blamed_for_a_file_of_tools_that_cannot_be_read(
     assert [str(p) for p in problems(files)] == ["tools/lending.yaml:88: 'description' is missing; add it."]
 
 
+def test_a_misplaced_clause_id_is_not_missed_by_the_tasks_that_name_it(
+    edited: Edit, problems: Problems
+) -> None:
+    files = edited("policy.md", "at most twice. {#LIB-2.2}", "at most {#LIB-2.2} twice.")
+    assert [(p.path, p.line, p.code) for p in problems(files)] == [("policy.md", 12, "misplaced_clause_id")]
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ({"tasks/x.yaml": b"- {}\n" * 2_001}, "more_problems"),
+        ({"tools/x.yaml": b"- {name: abc, x: [" + b"1," * 5_000 + b"]}\n"}, "too_many_values"),
+        ({"world/seed/x.yaml": b"x: [" + b"1," * 300_000 + b"]\n"}, "too_many_values"),
+        ({"world/seed/x.csv": b"id\n" + b"1\n" * 200_001}, "too_many_rows"),
+        ({"world/seed/x.csv": b"a," * 1_001 + b"b\n"}, "bad_header"),
+        ({"world/seed/x.csv": b"id\n" + b"1" * 131_073}, "bad_csv"),
+        ({"knowledge/x.md": b"# x\n" + b"## y\n" * 10_002}, "too_many_sections"),
+        ({"policy.md": b"".join(b"a {#A%d}\n\n" % n for n in range(10_002))}, "too_many_clauses"),
+        ({"tasks/x.yaml": b"- {id: " + b"A" * 100_000 + b"-1}\n"}, "bad_value"),
+    ],
+)
+def test_what_is_too_much_for_a_pack_is_refused(
+    library: Files, problems: Problems, files: Files, code: str
+) -> None:
+    found = problems({**library, **files})
+    assert code in {p.code for p in found}
+    assert all(len(p.message) < 1_000 for p in found)
+
+
 def test_text_that_is_not_utf_8_has_its_line(library: Files, problems: Problems) -> None:
     files = {
         **library,
@@ -311,4 +340,6 @@ def test_a_thousand_bad_files_still_make_a_short_report(library: Files, problems
     files = {**library, **{f"tasks/t{n}.yaml": b"- a\n- b\n- c\n- d\n" for n in range(1_000)}}
     found = problems(files)
     assert len(found) <= 1_300
-    assert "more problems" in str(next(p for p in found if p.path == "pack.yaml"))
+    assert str(next(p for p in found if p.path == "pack.yaml")) == (
+        "pack.yaml: There may be problems in other files; correct these first."
+    )

@@ -95,6 +95,10 @@ def claim(delivery_id: int) -> Claimed | None:
     """
     now = timezone.now()
     with transaction.atomic():
+        # Places are locked before their deliveries, everywhere, so that no two wait for each other.
+        connected = (
+            TicketConnection.objects.select_for_update(of=("self",)).filter(deliveries=delivery_id).first()
+        )
         delivery = (
             Delivery.objects.select_for_update(skip_locked=True, of=("self",))
             .select_related("event", "endpoint", "connection")
@@ -104,12 +108,10 @@ def claim(delivery_id: int) -> Claimed | None:
         )
         if delivery is None or not delivery.place.enabled:
             return None
-        if delivery.connection is not None:
-            TicketConnection.objects.select_for_update().get(pk=delivery.connection.pk)
-            if Delivery.objects.filter(connection=delivery.connection, lease_expires_at__gt=now).exists():
-                delivery.queued_until = None  # the next sweep sees to it
-                delivery.save(update_fields=["queued_until"])
-                return None
+        if connected and Delivery.objects.filter(connection=connected, lease_expires_at__gt=now).exists():
+            delivery.queued_until = None  # the next sweep sees to it
+            delivery.save(update_fields=["queued_until"])
+            return None
         token = uuid4()
         delivery.tries += 1
         delivery.lease_token, delivery.lease_expires_at, delivery.queued_until = token, now + LEASE, None
@@ -124,6 +126,8 @@ def write(claimed: Claimed, attempt: Attempt, *, once: bool = False) -> bool:
     """
     now = timezone.now()
     with transaction.atomic():
+        if attempt.gone:
+            _lock_endpoint(claimed.delivery)
         delivery = Delivery.objects.select_for_update().filter(pk=claimed.delivery.pk).first()
         if delivery is None:
             return False  # the place was deleted meanwhile
@@ -189,6 +193,10 @@ def _decide(delivery: Delivery, attempt: Attempt, now: datetime, *, once: bool) 
     if attempt.retry_after is not None:
         wait = max(wait, min(attempt.retry_after, float(WAITS[-1])))
     delivery.next_at = now + timedelta(seconds=wait)
+
+
+def _lock_endpoint(delivery: Delivery) -> None:
+    WebhookEndpoint.objects.select_for_update(of=("self",)).filter(deliveries=delivery.pk).first()
 
 
 def _switch_off(endpoint: WebhookEndpoint, reason: str) -> None:

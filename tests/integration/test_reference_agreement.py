@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from assay.engine.packs.lint import check
 from assay.engine.reference import connector_type
 from assay.engine.run import run_pack
@@ -19,19 +20,24 @@ from assay.engine.statistics.summary import summarise
 from assay.engine.trial import Lab, TrialRecord
 
 ROOT = Path(__file__).parents[2]
-PACKS = {"library": ROOT / "tests/support/packs/library", "retail": ROOT / "domain_packs/retail"}
+#: Where each pack is, and how often each of its tasks is tried.
+PACKS = {"library": (ROOT / "tests/support/packs/library", 30), "retail": (ROOT / "domain_packs/retail", 8)}
 SEEDS = (1, 20_261_201, 2**62 + 7)
 
 
 @pytest.fixture(scope="module", params=PACKS)
-def world(request: pytest.FixtureRequest) -> World:
-    return check(PACKS[request.param]).world
+def pack(request: pytest.FixtureRequest) -> tuple[World, int]:
+    """A prepared world, and the number of trials."""
+    path, count = PACKS[request.param]
+    return check(path).world, count
 
 
 def trials(world: World, target: str, count: int, seed: int) -> list[TrialRecord]:
     connector = connector_type.build(target, connector_type.options(), os.environ.__getitem__)
     found: list[TrialRecord] = []
-    run_pack(Lab(world, connector), list(world.pack.tasks), count, seed, on_record=found.append, retry_after=0.0)
+    run_pack(
+        Lab(world, connector), list(world.pack.tasks), count, seed, on_record=found.append, retry_after=0.0
+    )
     assert len(found) == count * len(world.pack.tasks)
     return found
 
@@ -42,14 +48,16 @@ def told(trial: TrialRecord) -> str:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_faithful_bot_passes_every_trial(world: World, seed: int) -> None:
-    wrong = [told(t) for t in trials(world, "faithful", 3, seed) if t.status != "passed"]
+def test_the_faithful_bot_passes_every_trial(pack: tuple[World, int], seed: int) -> None:
+    wrong = [told(t) for t in trials(pack[0], "faithful", 3, seed) if t.status != "passed"]
     assert wrong == []
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_verdict_on_the_careless_bot_agrees_with_the_mistake_it_drew(world: World, seed: int) -> None:
-    found = trials(world, "careless", 20, seed)
+def test_the_verdict_on_the_careless_bot_agrees_with_the_mistake_it_drew(
+    pack: tuple[World, int], seed: int
+) -> None:
+    found = trials(pack[0], "careless", pack[1], seed)
     wrong = []
     for trial in found:
         expected = trial.notes["expected_category"]
@@ -61,9 +69,9 @@ def test_the_verdict_on_the_careless_bot_agrees_with_the_mistake_it_drew(world: 
     assert drawn["none"] and len(drawn) >= 5, drawn  # both kinds were there to agree on
 
 
-def test_one_mistake_at_one_place_is_one_failure(world: World) -> None:
+def test_one_mistake_at_one_place_is_one_failure(pack: tuple[World, int]) -> None:
     """Fingerprints: the same drawn mistake of a task gives few distinct failures, and none is shared by two tasks."""
-    summary = summarise(t.outcome() for t in trials(world, "careless", 40, 3))
+    summary = summarise(t.outcome() for t in trials(pack[0], "careless", 2 * pack[1], 3))
     assert summary.failures
     assert sum(f.count for f in summary.failures) == summary.overall.counts.failed
     by_print = Counter(f.fingerprint for f in summary.failures)

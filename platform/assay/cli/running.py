@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import re
 import secrets
@@ -87,7 +89,7 @@ def run(
         with Progress(results.done.planned, results.done.trials) as progress:
             try:
                 run_pack(
-                    recipe if jobs > 1 else lab,
+                    recipe if jobs > 1 else (lambda: lab),
                     chosen,
                     trials,
                     int(manifest["seed"]),
@@ -103,6 +105,9 @@ def run(
                 )
             except KeyboardInterrupt:
                 stopped = True
+        if jobs > 1:  # each process made its own; this one was only described
+            with contextlib.suppress(Exception):
+                asyncio.run(lab.connector.aclose())
         if not stopped and not results.manifest.get("finished_at"):
             results.finish(_now())
     if stopped:

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from assay.engine.dialogue.conversation import converse
 from assay.engine.dialogue.limits import Limits
+from assay.engine.dialogue.recording import plain
 from assay.engine.dialogue.scripted import ScriptedUser, user_script
 from assay.engine.dialogue.transcript import Termination, Transcript
 from assay.engine.grading.checkers import change_as_json, run_checkers_aside, trial_views
@@ -153,7 +154,7 @@ async def run_trial(lab: Lab, task_id: str, index: int, run_seed: int, attempt: 
         void_cause=cause,
         transcript=evidence.transcript.as_json(),
         changes=evidence.changes,
-        verdict=evidence.verdict.as_json() if evidence.verdict else None,
+        verdict=plain(evidence.verdict.as_json()) if evidence.verdict else None,
         notes=dict(evidence.transcript.notes),
         seconds=round(time.monotonic() - clock, 6),
         started_at=started.isoformat(timespec="milliseconds"),
@@ -221,7 +222,7 @@ async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Eviden
             task, sandbox, lab.connector, user, lab.limits, seed=seed, trial_id=trial_id, answer_key=key
         )
         changes = sandbox.changes()
-        evidence.changes = [change_as_json(change) for change in changes.rows]
+        evidence.changes = plain([change_as_json(change) for change in changes.rows])
         if evidence.transcript.termination.fault != "platform":
             evidence.verdict = await _judge(lab, task, sandbox, changes, evidence.transcript)
 

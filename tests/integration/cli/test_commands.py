@@ -96,18 +96,21 @@ def test_the_same_seed_gives_the_same_run_in_one_process_or_two(shell: Shell) ->
     }
 
 
-def test_an_interrupted_run_keeps_what_is_done_and_goes_on_with_the_same_command(shell: Shell) -> None:
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupted_run_keeps_what_is_done_and_goes_on_with_the_same_command(
+    shell: Shell, jobs: str
+) -> None:
     arguments = [
         "run",
         str(LIBRARY),
         "--bot",
         "reference:careless",
         "--trials",
-        "400",
+        "200",
         "--out",
         "out",
         "--jobs",
-        "2",
+        jobs,
     ]
     going = subprocess.Popen(
         [*COMMAND, *arguments],
@@ -128,15 +131,15 @@ def test_an_interrupted_run_keeps_what_is_done_and_goes_on_with_the_same_command
     assert going.returncode == 130, stderr
     assert "What is done is kept in out; continue with --out out" in stderr
     assert "Traceback" not in stderr
-    assert "2400 trials are over; the figures will change" in stdout
+    assert "1200 trials are over; the figures will change" in stdout
     kept = trials.read_text(encoding="utf-8").splitlines()
-    assert 0 < len(kept) < 2400
+    assert 0 < len(kept) < 1200
 
     shown = shell.document(*arguments)
     lines = trials.read_text(encoding="utf-8").splitlines()
     assert lines[: len(kept)] == kept
-    assert len(lines) == 2400 == shown["summary"]["trials"]
-    assert len({(t["task"], t["index"]) for t in map(json.loads, lines)}) == 2400
+    assert len(lines) == 1200 == shown["summary"]["trials"]
+    assert len({(t["task"], t["index"]) for t in map(json.loads, lines)}) == 1200
     assert shown["manifest"]["finished_at"]
 
 

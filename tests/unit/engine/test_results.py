@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.engine.actors import down, lab_of, right, wrong
 
 from assay.engine.results import TRIALS, ResultsError, ResultsFolder, read_manifest, read_results
 from assay.engine.trial import TrialRecord, run_trial
+from tests.unit.engine.actors import down, lab_of, right, wrong
 
 TASK = "LIB-LOAN-001"
 MANIFEST: dict[str, Any] = {

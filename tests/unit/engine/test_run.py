@@ -7,11 +7,11 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from tests.unit.engine.actors import Actor, down, lab_of, make_deadly_lab, make_lab, right, sometimes
 
 from assay.engine.run import WorkerLost, plan, run_pack
 from assay.engine.trial import Lab, TrialRecord, seed_for
 from assay_sdk import BotContext
+from tests.unit.engine.actors import Actor, down, lab_of, make_deadly_lab, make_lab, right, sometimes
 
 TASKS = ["LIB-LOAN-001", "LIB-HOLD-001"]
 

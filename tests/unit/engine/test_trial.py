@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from tests.unit.engine.actors import RENEW, Actor, down, lab_of, library, right, wrong
 
 from assay.engine.dialogue.limits import Limits
 from assay.engine.trial import TrialRecord, run_trial, seed_for
-from assay_sdk import BotContext, CheckResult, NoOptions, Outcome, PersonaType
+from assay_sdk import BotContext, CheckResult, Evidence, NoOptions, Outcome, PersonaType
+from tests.unit.engine.actors import RENEW, Actor, down, lab_of, library, right, wrong
 
 TASK = "LIB-LOAN-001"
 
@@ -172,6 +172,18 @@ async def test_a_persona_or_required_check_that_breaks_is_a_plugin_fault() -> No
     assert reported.status == "passed"
     assert reported.verdict is not None
     assert reported.verdict["checks"][-1]["outcome"] == Outcome.CANNOT_TELL.value
+
+
+async def test_what_a_check_says_is_kept_as_text_that_every_store_can_hold() -> None:
+    class Odd:
+        def check(self, trial: Any) -> CheckResult:
+            evidence = Evidence("nul \x00 and half a pair \ud800", row={"x": float("inf")})
+            return CheckResult("odd", Outcome.FAIL, required=False, reward=0.0, evidence=(evidence,))
+
+    record = await run_trial(lab_of(right, checkers=(("odd", Odd(), False),)), TASK, 0, 1, 0)
+    assert record.verdict is not None
+    (kept,) = record.verdict["checks"][-1]["evidence"]
+    assert (kept["message"], kept["row"]) == ("nul \ufffd and half a pair ?", {"x": "inf"})
 
 
 async def test_a_connector_that_breaks_in_its_own_code_is_never_the_bots_failure() -> None:

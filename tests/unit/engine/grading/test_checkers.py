@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.unit.engine.grading.conftest import Play, Stage
 
 from assay.engine.dialogue.transcript import BotMessage, Termination, Transcript, UserMessage
 from assay.engine.grading.checkers import run_checkers_aside, trial_views
 from assay.engine.grading.verdict import Category
 from assay.engine.sandbox import ChangeSet
 from assay_sdk import CheckResult, Evidence, Outcome, PlatformFault, ProviderOutage, TrialView
+from tests.unit.engine.grading.conftest import Play, Stage
 
 RENEW = ("loans_renew", {"loan_id": "LN-1", "days": 7})
 

@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from tests.unit.engine.grading.conftest import Play, Stage
 
 from assay.engine.dialogue.transcript import BotMessage, Termination
 from assay.engine.grading.verdict import Category, Surface
 from assay_sdk import Outcome
+from tests.unit.engine.grading.conftest import Play, Stage
 
 FIND = ("members_find", {"email": "ada.brook@example.org"})
 RENEW = ("loans_renew", {"loan_id": "LN-1", "days": 7})

@@ -17,7 +17,7 @@ from assay.engine.sandbox.sqltext import keywords, statements
 #: Small pages keep the copy that each trial gets small: a table and its index take a page each at least.
 PAGE_SIZE = 1024
 
-#: Bounds of preparing a world; a seed of 50 MB needs a tenth of them.
+#: Bounds of preparing a world: some 40 µs go into a row of the seed.
 MOST_PREPARING_STEPS = 2_000_000_000
 MOST_PREPARING_SECONDS = 120.0
 

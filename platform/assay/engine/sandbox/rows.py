@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -40,14 +41,8 @@ class RowWriter:
         """Insert seed rows; parents may come after children."""
         for row in rows:
             values = self._values(row)
-            if values is None:
-                continue
-            columns = ", ".join(quoted(c) for c in values)
-            marks = ", ".join("?" for _ in values)
-            sql = f"INSERT INTO {quoted(row.table)} ({columns}) VALUES ({marks})"
-            if not values:
-                sql = f"INSERT INTO {quoted(row.table)} DEFAULT VALUES"
-            self._write(row, sql, tuple(values.values()))
+            if values is not None:
+                self._write(row, _insertion(row.table, tuple(values)), tuple(values.values()))
 
     def lay_over(self, rows: Sequence[SeedRow]) -> None:
         """Rows of a task: by primary key, new or updated."""
@@ -207,6 +202,14 @@ def constraint_sentence(error: Exception, table: str | None = None) -> str:
     if kind.startswith("cannot store"):
         return f"{str(error)[0].upper()}{str(error)[1:]}."
     return f"A rule of the database is broken: {error}."
+
+
+@lru_cache(maxsize=1024)
+def _insertion(table: str, columns: tuple[str, ...]) -> str:
+    if not columns:
+        return f"INSERT INTO {quoted(table)} DEFAULT VALUES"
+    names = ", ".join(map(quoted, columns))
+    return f"INSERT INTO {quoted(table)} ({names}) VALUES ({', '.join('?' * len(columns))})"
 
 
 def _converted(value: Any, declared: str) -> Any:

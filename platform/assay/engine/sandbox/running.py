@@ -168,11 +168,22 @@ def _cells(field: CompiledField, row: tuple[Any, ...]) -> list[Any]:
     for position in field.json:
         if isinstance(cells[position], str):
             try:
-                cells[position] = json.loads(cells[position])
+                cells[position] = _parsed(cells[position])
             except (ValueError, RecursionError) as error:
                 name = field.statement.columns[position]
                 raise PackFault(f"the column {name} of its result is not JSON: {error}.") from error
     return cells
+
+
+def _parsed(text: str) -> Any:
+    value = json.loads(text, parse_constant=_refuse_constant)
+    if "\\u" in text:  # an escaped half of a character could be stored nowhere
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return value
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _plain(value: Any) -> Any:

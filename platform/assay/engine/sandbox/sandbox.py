@@ -46,7 +46,7 @@ class CallOutcome:
 class Sandbox:
     """A world of its own for one trial, thrown away at the end (see stage.py for how).
 
-    Made by `World.open`. Not for use from several threads at once.
+    Made by `World.open`, which says what this raises. Not for use from several threads at once.
     """
 
     def __init__(self, world: World, overlay: Sequence[Laid], task_id: str | None) -> None:
@@ -55,7 +55,11 @@ class Sandbox:
         self._calls = 0
         self._closed = False
         self._stage = world.stages.take()
-        self._stage.begin(overlay)
+        try:
+            self._stage.begin(overlay)
+        except apsw.Error as error:
+            self._stage.close()
+            raise PackFault(f"The rows of task {task_id} cannot be laid over the world: {error}.") from error
         self._counters = self._stage.counters
         self._budget = self._stage.budget
         self._connection = self._stage.connection

@@ -17,12 +17,20 @@ from assay.engine.sandbox.schema import TableInfo
 TABLES = {
     "customers": TableInfo("customers", ("id", "name", "points", "note"), ("id",)),
     "refunds": TableInfo(
-        "refunds", ("id", "customer_id", "amount", "made_at", "note"), ("id",), {"customer_id": ("customers", "id")}
+        "refunds",
+        ("id", "customer_id", "amount", "made_at", "note"),
+        ("id",),
+        {"customer_id": ("customers", "id")},
     ),
-    "lines": TableInfo("lines", ("refund_id", "sku", "qty"), ("refund_id", "sku"), {"refund_id": ("refunds", "id")}),
+    "lines": TableInfo(
+        "lines", ("refund_id", "sku", "qty"), ("refund_id", "sku"), {"refund_id": ("refunds", "id")}
+    ),
     "events": TableInfo(
-        "events", ("n", "refund_id", "parent", "qty"), ("n",),
-        {"refund_id": ("refunds", "id"), "parent": ("events", "n")}, True,
+        "events",
+        ("n", "refund_id", "parent", "qty"),
+        ("n",),
+        {"refund_id": ("refunds", "id"), "parent": ("events", "n")},
+        True,
     ),
     "trips": TableInfo("trips", ("id", "km", "email", "tags", "seen"), ("id",)),
 }
@@ -32,7 +40,9 @@ RULES = ComparisonFile.model_validate(
         "tables": {
             "customers": {"columns": {"note": "text"}},
             "refunds": {"columns": {"note": "text"}},
-            "trips": {"columns": {"km": {"tolerance": 0.5}, "email": "casefold", "tags": "set", "seen": "ignore"}},
+            "trips": {
+                "columns": {"km": {"tolerance": 0.5}, "email": "casefold", "tags": "set", "seen": "ignore"}
+            },
         },
     }
 )
@@ -55,7 +65,9 @@ def changes(*rows: RowChange, ids: tuple[Any, ...] = ()) -> ChangeSet:
     return ChangeSet(rows, frozenset(ids))
 
 
-def refund(id: str, customer: str = "C1", amount: Any = 25, made_at: str = "2026-01-01T10:00:00Z", note: Any = "x"):
+def refund(
+    id: str, customer: str = "C1", amount: Any = 25, made_at: str = "2026-01-01T10:00:00Z", note: Any = "x"
+):
     return made("refunds", id=id, customer_id=customer, amount=amount, made_at=made_at, note=note)
 
 
@@ -101,13 +113,16 @@ def test_a_missing_row_and_an_unexpected_row_are_told_apart():
     ],
 )
 def test_exact_cells_are_equal_as_numbers_instants_or_values(expected, actual, same):
-    difference = differ(changes(updated("customers", ADA, points=expected)), changes(updated("customers", ADA, points=actual)))
+    difference = differ(
+        changes(updated("customers", ADA, points=expected)), changes(updated("customers", ADA, points=actual))
+    )
     assert difference.equal is same
 
 
 def test_a_wrong_cell_is_named_with_both_values():
     difference = differ(
-        changes(refund("RF-9001", amount=100), ids=("RF-9001",)), changes(refund("RF-9001", amount=110), ids=("RF-9001",))
+        changes(refund("RF-9001", amount=100), ids=("RF-9001",)),
+        changes(refund("RF-9001", amount=110), ids=("RF-9001",)),
     )
     (row,) = difference.rows
     assert (row.kind, row.table) == ("wrong", "refunds")
@@ -149,19 +164,28 @@ def test_an_ignored_table_never_counts():
 def test_generated_ids_may_differ_but_must_be_used_alike():
     ids = ("RF-9001", "RF-9002")
     expected = changes(
-        refund("RF-9001", amount=10), refund("RF-9002", amount=20),
-        made("lines", refund_id="RF-9001", sku="S1", qty=1), made("lines", refund_id="RF-9002", sku="S2", qty=1),
-        updated("customers", ADA, name="RF-9001"), ids=ids,
+        refund("RF-9001", amount=10),
+        refund("RF-9002", amount=20),
+        made("lines", refund_id="RF-9001", sku="S1", qty=1),
+        made("lines", refund_id="RF-9002", sku="S2", qty=1),
+        updated("customers", ADA, name="RF-9001"),
+        ids=ids,
     )
     swapped = changes(
-        refund("RF-9002", amount=10), refund("RF-9001", amount=20),
-        made("lines", refund_id="RF-9002", sku="S1", qty=1), made("lines", refund_id="RF-9001", sku="S2", qty=1),
-        updated("customers", ADA, name="RF-9002"), ids=ids,
+        refund("RF-9002", amount=10),
+        refund("RF-9001", amount=20),
+        made("lines", refund_id="RF-9002", sku="S1", qty=1),
+        made("lines", refund_id="RF-9001", sku="S2", qty=1),
+        updated("customers", ADA, name="RF-9002"),
+        ids=ids,
     )
     crossed = changes(
-        refund("RF-9001", amount=10), refund("RF-9002", amount=20),
-        made("lines", refund_id="RF-9002", sku="S1", qty=1), made("lines", refund_id="RF-9001", sku="S2", qty=1),
-        updated("customers", ADA, name="RF-9001"), ids=ids,
+        refund("RF-9001", amount=10),
+        refund("RF-9002", amount=20),
+        made("lines", refund_id="RF-9002", sku="S1", qty=1),
+        made("lines", refund_id="RF-9001", sku="S2", qty=1),
+        updated("customers", ADA, name="RF-9001"),
+        ids=ids,
     )
     assert differ(expected, swapped).equal
     assert differ(expected, swapped).ids == {"RF-9002": "RF-9001", "RF-9001": "RF-9002"}
@@ -171,12 +195,18 @@ def test_generated_ids_may_differ_but_must_be_used_alike():
 def test_equal_parents_are_told_apart_by_their_children():
     ids = ("RF-9001", "RF-9002")
     expected = changes(
-        refund("RF-9001"), refund("RF-9002"), made("lines", refund_id="RF-9001", sku="S1", qty=1),
-        made("lines", refund_id="RF-9002", sku="S2", qty=1), ids=ids,
+        refund("RF-9001"),
+        refund("RF-9002"),
+        made("lines", refund_id="RF-9001", sku="S1", qty=1),
+        made("lines", refund_id="RF-9002", sku="S2", qty=1),
+        ids=ids,
     )
     other_order = changes(
-        refund("RF-9001"), refund("RF-9002"), made("lines", refund_id="RF-9001", sku="S2", qty=1),
-        made("lines", refund_id="RF-9002", sku="S1", qty=1), ids=ids,
+        refund("RF-9001"),
+        refund("RF-9002"),
+        made("lines", refund_id="RF-9001", sku="S2", qty=1),
+        made("lines", refund_id="RF-9002", sku="S1", qty=1),
+        ids=ids,
     )
     assert differ(expected, other_order).equal
 
@@ -184,11 +214,15 @@ def test_equal_parents_are_told_apart_by_their_children():
 def test_a_number_that_happens_to_equal_a_rowid_is_not_a_reference():
     expected = changes(made("events", n=7, refund_id=None, parent=None, qty=7), ids=(7,))
     assert differ(expected, changes(made("events", n=8, refund_id=None, parent=None, qty=7), ids=(8,))).equal
-    assert not differ(expected, changes(made("events", n=8, refund_id=None, parent=None, qty=8), ids=(8,))).equal
+    assert not differ(
+        expected, changes(made("events", n=8, refund_id=None, parent=None, qty=8), ids=(8,))
+    ).equal
 
 
 def test_a_reference_to_a_seed_row_is_not_a_reference_to_a_made_one():
-    expected = changes(refund("RF-9001"), made("lines", refund_id="RF-9001", sku="S", qty=1), ids=("RF-9001",))
+    expected = changes(
+        refund("RF-9001"), made("lines", refund_id="RF-9001", sku="S", qty=1), ids=("RF-9001",)
+    )
     actual = changes(refund("RF-9001"), made("lines", refund_id="RF-5", sku="S", qty=1), ids=("RF-9001",))
     assert not differ(expected, actual).equal
 
@@ -212,7 +246,11 @@ def test_the_closest_of_several_outcomes_is_explained_and_any_is_accepted():
     full = changes(refund("RF-9001", amount=100), ids=("RF-9001",))
     half = changes(refund("RF-9001", amount=50), updated("customers", ADA, points=5), ids=("RF-9001",))
     assert differ(full, half, half).equal
-    difference = differ(full, changes(refund("RF-9001", amount=50), updated("customers", ADA, points=6), ids=("RF-9001",)), half)
+    difference = differ(
+        full,
+        changes(refund("RF-9001", amount=50), updated("customers", ADA, points=6), ids=("RF-9001",)),
+        half,
+    )
     assert difference.outcome == 1
     assert [(r.table, r.cells[0].column) for r in difference.rows] == [("customers", "points")]
 
@@ -228,21 +266,38 @@ def test_a_natural_key_decides_which_made_rows_belong_together():
 
 def test_doubling_a_write_is_seen():
     ids = ("RF-9001", "RF-9002")
-    difference = differ(changes(refund("RF-9001"), ids=ids[:1]), changes(refund("RF-9001"), refund("RF-9002"), ids=ids))
+    difference = differ(
+        changes(refund("RF-9001"), ids=ids[:1]), changes(refund("RF-9001"), refund("RF-9002"), ids=ids)
+    )
     assert [r.kind for r in difference.rows] == ["unexpected"]
 
 
 def test_tolerated_cells_of_children_tell_equal_parents_apart():
-    tables = {**TABLES, "legs": TableInfo("legs", ("id", "refund_id", "km"), ("id",), {"refund_id": ("refunds", "id")})}
+    tables = {
+        **TABLES,
+        "legs": TableInfo("legs", ("id", "refund_id", "km"), ("id",), {"refund_id": ("refunds", "id")}),
+    }
     rules = ComparisonFile.model_validate({"tables": {"legs": {"columns": {"km": {"tolerance": 0.5}}}}})
-    TABLES_LEGS = tables["legs"]
+    legs_table = tables["legs"]
 
     def leg(id: str, refund_id: str, km: float) -> RowChange:
-        return RowChange(TABLES_LEGS.name, "insert", (id,), None, {"id": id, "refund_id": refund_id, "km": km})
+        return RowChange(legs_table.name, "insert", (id,), None, {"id": id, "refund_id": refund_id, "km": km})
 
     ids = ("RF-9001", "RF-9002", "LG-9001", "LG-9002")
-    expected = changes(refund("RF-9001"), refund("RF-9002"), leg("LG-9001", "RF-9001", 10), leg("LG-9002", "RF-9002", 20), ids=ids)
-    actual = changes(refund("RF-9001"), refund("RF-9002"), leg("LG-9001", "RF-9001", 20.2), leg("LG-9002", "RF-9002", 10.2), ids=ids)
+    expected = changes(
+        refund("RF-9001"),
+        refund("RF-9002"),
+        leg("LG-9001", "RF-9001", 10),
+        leg("LG-9002", "RF-9002", 20),
+        ids=ids,
+    )
+    actual = changes(
+        refund("RF-9001"),
+        refund("RF-9002"),
+        leg("LG-9001", "RF-9001", 20.2),
+        leg("LG-9002", "RF-9002", 10.2),
+        ids=ids,
+    )
     assert compare(tables, rules, [expected], actual).equal
 
 
@@ -268,10 +323,14 @@ def worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 def realise(world: dict[str, Any], refund_order: tuple[int, ...], event_order: tuple[int, ...]) -> ChangeSet:
     """Give the rows ids in this order of creation."""
-    refund_ids = {position: f"RF-{9001 + refund_order[position]}" for position in range(len(world["refunds"]))}
+    refund_ids = {
+        position: f"RF-{9001 + refund_order[position]}" for position in range(len(world["refunds"]))
+    }
     event_ids = {position: 1 + event_order[position] for position in range(len(world["events"]))}
     rows = [refund(refund_ids[i], amount=r["amount"]) for i, r in enumerate(world["refunds"])]
-    rows += [made("lines", refund_id=refund_ids[r], sku=f"S{s}", qty=1) for r, s in sorted(set(world["lines"]))]
+    rows += [
+        made("lines", refund_id=refund_ids[r], sku=f"S{s}", qty=1) for r, s in sorted(set(world["lines"]))
+    ]
     rows += [
         made(
             "events",
@@ -329,6 +388,8 @@ def test_altering_any_one_cell_of_any_row_is_seen(world, data):
     row = change_set.rows[place]
     column = "amount" if row.table == "refunds" else "qty"
     altered = RowChange(row.table, "insert", row.key, None, {**(row.after or {}), column: 77})
-    mutant = ChangeSet((*change_set.rows[:place], altered, *change_set.rows[place + 1 :]), change_set.generated)
+    mutant = ChangeSet(
+        (*change_set.rows[:place], altered, *change_set.rows[place + 1 :]), change_set.generated
+    )
     assert not differ(change_set, mutant).equal
     assert not differ(mutant, change_set).equal

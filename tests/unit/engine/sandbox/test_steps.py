@@ -148,6 +148,14 @@ def test_a_json_column_that_is_not_json_is_the_fault_of_the_pack(tool: Tool):
     assert "Tool try_it: the column name_json of its result is not JSON" in str(caught.value)
 
 
+def test_half_a_character_and_numbers_that_are_none_do_not_get_out_of_a_json_column(tool: Tool):
+    half = tool(read("", "SELECT :t AS t_json", "t: {type: string}"), {"t": '"a\\ud800b"'})
+    assert half.content == {"t": "a?b"}
+    with pytest.raises(PackFault) as caught:
+        tool(read("", "SELECT '[NaN]' AS t_json"))
+    assert "NaN is not JSON" in str(caught.value)
+
+
 def test_booleans_arrays_and_objects_are_bound_as_sql_knows_them(tool: Tool):
     properties = "yes: {type: boolean}, list: {type: array}, thing: {type: object}, whole: {type: integer}, absent: {type: string}"
     result = "SELECT :yes AS yes, :list AS list, :thing AS thing, typeof(:whole) AS whole, :absent AS absent"

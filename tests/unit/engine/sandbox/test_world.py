@@ -373,6 +373,20 @@ def test_rows_of_a_task_must_keep_references_whole():
     ]
 
 
+def test_rows_of_a_task_that_set_off_what_the_schema_forbids_are_a_fault_of_the_pack():
+    schema = (
+        "CREATE TABLE codes (id TEXT NOT NULL PRIMARY KEY, code TEXT UNIQUE) STRICT;"
+        "CREATE TABLE uses (id TEXT NOT NULL PRIMARY KEY, code TEXT NOT NULL REFERENCES codes (code) ON UPDATE SET NULL) STRICT;"
+    )
+    rows = "  world:\n    codes: [{id: C-1, code: new}]\n    uses: [{id: U-1, code: new}]\n"
+    found = said(
+        schema=schema, seed="codes: [{id: C-1, code: old}]\nuses: [{id: U-1, code: old}]", tasks=task("    no_change: true\n", rows),
+        tools="- {name: one_tool, kind: read, description: x, result: SELECT 1 AS x}",
+    )  # fmt: skip
+    assert len(found) == 1
+    assert "cannot be laid over the world" in found[0]
+
+
 def test_a_query_of_a_reply_rule_is_checked():
     rule = "  reply:\n    - {must_not_contain_from: SELECT secret FROM items}\n"
     found = of_task("    no_change: true\n", rule)

@@ -70,13 +70,10 @@ class _Assembly:
         layout = sort_files(self._files, read[0].shares if read else (), self._findings)
         if read is not None and document is not None:
             manifests.check_shares(read[0], document, layout.shared, self._findings)
-        # All that the world is made of; when something of it is broken, preparing it would only repeat that.
-        before = self._findings.reported
         seed = self._seed(layout)
         comparison = self._comparison(layout)
         schema = [(path, self._texts[path]) for path in layout.schemas if path in self._texts]
         articles = self._articles(layout)
-        world_stands = self._findings.reported == before and len(schema) == len(layout.schemas) > 0
         known_clauses = self._clauses()
         items = ItemReader(self._documents, self._sources, self._findings)
         tools = items.tools(layout.tools)
@@ -87,7 +84,9 @@ class _Assembly:
             articles=bool(layout.articles),
         )
         tasks = items.tasks(layout.tasks, known)
-        if read is None or not world_stands or self._texts.get(POLICY) is None:
+        # When something of the world is broken, preparing it would only repeat that.
+        world = ["world/schema.sql", *layout.schemas, *layout.seeds, *layout.comparisons]
+        if read is None or POLICY not in self._texts or any(self._findings.about(path) for path in world):
             return self._end(None)
         return self._end(
             self._pack(read, known_clauses or {}, articles, schema, seed, tools.good, comparison, tasks)

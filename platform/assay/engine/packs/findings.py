@@ -43,6 +43,10 @@ class Findings:
         self._cut.add(path)
         return True
 
+    def about(self, path: str) -> bool:
+        """Whether a problem of this file was reported."""
+        return self._kept[path] > 0 or path in self._cut
+
     def __bool__(self) -> bool:
         return bool(self._problems)
 

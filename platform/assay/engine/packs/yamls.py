@@ -170,7 +170,7 @@ class _Reader:
     def __init__(self, path: str, findings: Findings, budget: Budget) -> None:
         self.value: Any = None
         self.place = Place(1)
-        self.damaged = False  # something was refused, so the value is not what the author meant
+        self.damaged = False  # a value is missing, so what is wrong with the rest would be guesswork
         self._path = path
         self._findings = findings
         self._budget = budget
@@ -188,9 +188,9 @@ class _Reader:
         elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
             self._levels.pop()
         elif kind is yaml.AliasEvent:
-            self._refuse(
-                event, f"*{event.anchor} is an alias; packs have none, write the value out.", "yaml_alias"
-            )
+            name = shown(f"*{event.anchor}")
+            self._refuse(event, f"{name} is an alias; packs have none, write the value out.", "yaml_alias")
+            self.damaged = True
             self._scalar_value(None, _line(event), blank=False)
         elif kind is yaml.DocumentStartEvent:
             self._documents += 1
@@ -208,16 +208,14 @@ class _Reader:
             )
             raise _StopError
         if event.anchor is not None:
-            message = (
-                f"&{event.anchor} is an anchor; packs have none, write the value out where it is needed."
-            )
+            name = shown(f"&{event.anchor}")
+            message = f"{name} is an anchor; packs have none, write the value out where it is needed."
             self._refuse(event, message, "yaml_anchor")
         if event.tag is not None:
             self._refuse(event, f"{shown(event.tag)} is a tag; packs have none, delete it.", "yaml_tag")
 
     def _refuse(self, event: Any, message: str, code: str) -> None:
         self._findings.add(self._path, _line(event), message, code)
-        self.damaged = True
 
     def _open(self, event: Any, *, keyed: bool) -> None:
         line = _line(event)
@@ -246,7 +244,7 @@ class _Reader:
             value = plain_scalar(event.value)
         except ValueError as error:
             self._refuse(event, str(error), "yaml_number")
-            value = None
+            value = event.value
         self._scalar_value(value, line, blank=not event.value)
 
     def _scalar_value(self, value: Any, line: int, *, blank: bool) -> None:

@@ -188,6 +188,16 @@ def test_one_bad_file_does_not_hide_the_others(library: Files, problems: Problem
     ]
 
 
+def test_an_anchor_or_a_bad_number_does_not_hide_the_rest_of_its_file(
+    edited: Edit, problems: Problems
+) -> None:
+    files = edited(TASKS, "loan_id: LN-1, days: 7", "loan_id: &first LN-1, days: 07")
+    files[TASKS] = files[TASKS].replace(b"title: Late fee", b"titel: Late fee")
+    assert [(p.line, p.code) for p in problems(files)] == [
+        (16, "yaml_anchor"), (16, "yaml_number"), (16, "bad_arguments"), (50, "missing_key"), (51, "unknown_key"),
+    ]  # fmt: skip
+
+
 def test_tasks_are_not_blamed_for_a_file_of_tools_that_cannot_be_read(
     edited: Edit, problems: Problems
 ) -> None:

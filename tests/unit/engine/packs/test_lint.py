@@ -114,3 +114,18 @@ def test_a_broken_task_does_not_hide_another_that_cannot_be_played(edited: Edit)
     tasks = files["tasks/lending.yaml"].replace(b"{loan_id: LN-1, days: 7}", b"{loan_id: LN-3, days: 7}")
     codes = [code for _, _, code in found({**files, "tasks/lending.yaml": tasks})]
     assert sorted(codes) == ["action_fails", "missing_key", "unknown_key"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("world/seed/books.csv", b"id,title\nBK-1\n", 2),
+        ("world/seed/lending.yaml", b"loans: [{id: 1}\n", 1),
+        ("world/seed/books.csv", b"id\n\xff\n", 2),
+        ("comparison.yaml", b"tables: {loans: {columns: {note: words}}}\n", 1),
+    ],
+)
+def test_a_part_of_the_world_that_cannot_be_read_is_one_problem(
+    library: Files, path: str, text: bytes, line: int
+) -> None:
+    assert [(p, n) for p, n, _ in found({**library, path: text})] == [(path, line)]

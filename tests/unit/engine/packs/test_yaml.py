@@ -113,14 +113,14 @@ def test_aliases_that_explode_are_refused_without_being_followed() -> None:
     for before, name in itertools.pairwise(names):
         lines.append(f"{name}: &{name} [{', '.join(f'*{before}' for _ in range(9))}]")
     found = refused("\n".join(lines))
-    assert found[0] == "f.yaml:1: &a is an anchor; packs have none, write the value out where it is needed."
-    assert found[1] == "f.yaml:2: &b is an anchor; packs have none, write the value out where it is needed."
-    assert found[2] == "f.yaml:2: *a is an alias; packs have none, write the value out."
+    assert found[0] == "f.yaml:1: '&a' is an anchor; packs have none, write the value out where it is needed."
+    assert found[1] == "f.yaml:2: '&b' is an anchor; packs have none, write the value out where it is needed."
+    assert found[2] == "f.yaml:2: '*a' is an alias; packs have none, write the value out."
     assert len(found) == 19
 
 
 def test_an_alias_is_refused_as_a_key_and_in_itself() -> None:
-    assert refused("a: 1\n*a : 2\n") == ["f.yaml:2: *a is an alias; packs have none, write the value out."]
+    assert refused("a: 1\n*a : 2\n") == ["f.yaml:2: '*a' is an alias; packs have none, write the value out."]
     assert len(refused("&a [*a]")) == 2
 
 

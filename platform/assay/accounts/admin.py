@@ -40,7 +40,11 @@ class ServiceAdmin(admin.ModelAdmin):
     actions: Any = None
 
     def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
     ) -> HttpResponse:
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
@@ -101,7 +105,12 @@ class UserAdmin(ServiceAdmin):
         if obj is None:
             return ["email", "name", "role", "password"]
         shown = ["email", "name", "role", "is_active"]
-        return [*shown, *(["new_password"] if self.has_change_permission(request, obj) else []), "last_login", "date_joined"]
+        return [
+            *shown,
+            *(["new_password"] if self.has_change_permission(request, obj) else []),
+            "last_login",
+            "date_joined",
+        ]
 
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> User:
         data, by = form.cleaned_data, request.user
@@ -135,7 +144,15 @@ class ApiTokenAdmin(ServiceAdmin):
     list_display = ["name", "prefix", "user", "created_at", "expires_at", "last_used_at", "revoked_at"]
     list_select_related = ["user"]
     search_fields = ["name", "prefix", "user__email"]
-    fields = readonly_fields = ["name", "prefix", "user", "created_at", "expires_at", "last_used_at", "revoked_at"]
+    fields = readonly_fields = [
+        "name",
+        "prefix",
+        "user",
+        "created_at",
+        "expires_at",
+        "last_used_at",
+        "revoked_at",
+    ]
     actions = ["revoke"]
 
     @admin.action(description="Revoke the chosen tokens", permissions=["change"])
@@ -202,4 +219,12 @@ class LogEntryAdmin(ReadOnlyAdmin):
 
 admin.site.register(LogEntry, LogEntryAdmin)
 
-__all__ = ["AuditEventAdmin", "LogEntryAdmin", "ReadOnlyAdmin", "Role", "ServiceAdmin", "UserAdmin", "refused"]
+__all__ = [
+    "AuditEventAdmin",
+    "LogEntryAdmin",
+    "ReadOnlyAdmin",
+    "Role",
+    "ServiceAdmin",
+    "UserAdmin",
+    "refused",
+]

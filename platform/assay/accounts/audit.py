@@ -17,7 +17,11 @@ _START = "0" * 64
 
 
 def record(
-    action: str, *, actor: User | None = None, target: models.Model | None = None, data: Mapping[str, Any] | None = None
+    action: str,
+    *,
+    actor: User | None = None,
+    target: models.Model | None = None,
+    data: Mapping[str, Any] | None = None,
 ) -> AuditEvent:
     """Write one event in the current schema, in the caller's transaction: what is undone was never recorded.
 
@@ -26,7 +30,9 @@ def record(
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtext('assay.audit'), hashtext(current_schema()))")
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtext('assay.audit'), hashtext(current_schema()))"
+            )
         previous = AuditEvent.objects.order_by("-id").values_list("hash", flat=True).first() or _START
         event = AuditEvent(
             at=timezone.now(),

@@ -25,7 +25,9 @@ class SecretError(OptionsError):
 def set_secret(name: str, value: str, *, by: User | None) -> Secret:
     """Store or replace a secret of the current tenant. Raises SecretError for an unusable name or empty value."""
     if not _NAME.fullmatch(name):
-        raise SecretError(f"{name!r} cannot name a secret: use letters, digits, '_', '.', '-', starting with a letter.")
+        raise SecretError(
+            f"{name!r} cannot name a secret: use letters, digits, '_', '.', '-', starting with a letter."
+        )
     if not value:
         raise SecretError("The secret is empty; give its value, or delete the secret.")
     with transaction.atomic():
@@ -53,7 +55,9 @@ def resolve_secret(reference: str) -> str:
     """
     scheme, _, name = reference.partition(":")
     if scheme != "secret" or not name:
-        raise SecretError(f"{reference!r} does not name a secret here; store it and refer to it as 'secret:NAME'.")
+        raise SecretError(
+            f"{reference!r} does not name a secret here; store it and refer to it as 'secret:NAME'."
+        )
     secret = Secret.objects.filter(name=name).first()
     if secret is None:
         raise SecretError(f"There is no secret named {name!r}; store it first.")

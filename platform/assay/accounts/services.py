@@ -63,7 +63,12 @@ def set_active(user: User, active: bool, *, by: User | None) -> User:
         _check_may_give(by, user.role)
         if user.role == Role.OWNER and not active:
             _check_another_owner(user)
-        record("user.activated" if active else "user.deactivated", actor=by, target=user, data={"email": user.email})
+        record(
+            "user.activated" if active else "user.deactivated",
+            actor=by,
+            target=user,
+            data={"email": user.email},
+        )
         user.is_active = active
         user.save(update_fields=["is_active"])
     return user
@@ -87,7 +92,11 @@ def create_token(
     text = f"assay_{secrets.token_urlsafe(32)}"
     with transaction.atomic():
         token = ApiToken.objects.create(
-            user=user, name=name.strip() or "token", prefix=text[:12], digest=_digest(text), expires_at=expires_at
+            user=user,
+            name=name.strip() or "token",
+            prefix=text[:12],
+            digest=_digest(text),
+            expires_at=expires_at,
         )
         record("token.created", actor=by or user, target=token, data={"name": token.name, "for": user.email})
     return token, text
@@ -104,7 +113,11 @@ def user_of_token(text: str) -> User | None:
     """Whose valid token this is in the current schema, or None. Notes the use, at most once a minute."""
     token = ApiToken.objects.select_related("user").filter(digest=_digest(text), revoked_at=None).first()
     now = timezone.now()
-    if token is None or not token.user.is_active or (token.expires_at is not None and token.expires_at <= now):
+    if (
+        token is None
+        or not token.user.is_active
+        or (token.expires_at is not None and token.expires_at <= now)
+    ):
         return None
     if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

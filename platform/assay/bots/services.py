@@ -32,7 +32,9 @@ def create_bot(
     with transaction.atomic():
         bot, made = Bot.objects.get_or_create(name=name, defaults={"description": description.strip()})
         if not made:
-            raise OptionsError(f"There is a bot named {name!r} already; add a version to it, or choose another name.")
+            raise OptionsError(
+                f"There is a bot named {name!r} already; add a version to it, or choose another name."
+            )
         record("bot.created", actor=by, target=bot, data={"name": name})
         return _add(bot, spec, options or {}, synthetic, by)
 
@@ -80,5 +82,10 @@ def _add(bot: Bot, spec: str, options: Mapping[str, Any], synthetic: bool, by: U
     version = BotVersion.objects.create(
         bot=bot, number=number, spec=spec, options=dict(options), synthetic=synthetic, created_by=by
     )
-    record("bot_version.created", actor=by, target=version, data={"bot": bot.name, "number": number, "spec": spec})
+    record(
+        "bot_version.created",
+        actor=by,
+        target=version,
+        data={"bot": bot.name, "number": number, "spec": spec},
+    )
     return version

@@ -74,7 +74,9 @@ def plan(pack: Path, *, trials: int, tasks: str | None, seed: int) -> list[Plann
                     pack_version=version, bot_version=bot, trials_per_task=n, seed=seed, status__in=ACTIVE
                 ).first()
                 run = open_run or plan_run(version, bot, trials=n, tasks=tasks, seed=seed, by=owner)
-                planned.append(Planned(company, schema, name, run, open_run is not None, certifies=schema == "acme"))
+                planned.append(
+                    Planned(company, schema, name, run, open_run is not None, certifies=schema == "acme")
+                )
     return planned
 
 
@@ -108,7 +110,11 @@ def _company(name: str, schema: str, host: str) -> SignIn:
     passwords = _passwords()
     if not Tenant.objects.filter(schema_name=schema).exists():
         create_tenant(
-            name=name, schema=schema, host=host, owner_email=email, owner_password=passwords.setdefault(schema, _draw())
+            name=name,
+            schema=schema,
+            host=host,
+            owner_email=email,
+            owner_password=passwords.setdefault(schema, _draw()),
         )
         _keep(passwords)
     elif schema not in passwords:

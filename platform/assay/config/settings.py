@@ -16,7 +16,9 @@ STATE_DIR = environment.state_dir()
 SECRET_KEY = environment.secret_key()
 DEBUG = os.environ.get("ASSAY_DEBUG", "") == "1"
 ALLOWED_HOSTS = [
-    h.strip() for h in os.environ.get("ASSAY_ALLOWED_HOSTS", "localhost,.localhost,127.0.0.1").split(",") if h.strip()
+    h.strip()
+    for h in os.environ.get("ASSAY_ALLOWED_HOSTS", "localhost,.localhost,127.0.0.1").split(",")
+    if h.strip()
 ]
 # Tenants live under https in a real deployment; on localhost there is no certificate.
 HTTPS = os.environ.get("ASSAY_HTTPS", "") == "1"
@@ -104,7 +106,9 @@ def _database(url: str) -> dict[str, object]:
     """Django's settings for a postgresql:// URL. A `host` in the query may be a socket folder."""
     parts = urlsplit(url)
     if parts.scheme not in ("postgres", "postgresql"):
-        raise SystemExit(f"ASSAY_DATABASE_URL must start with postgresql://, not {parts.scheme or 'nothing'}://")
+        raise SystemExit(
+            f"ASSAY_DATABASE_URL must start with postgresql://, not {parts.scheme or 'nothing'}://"
+        )
     options: dict[str, object] = dict(parse_qsl(parts.query))
     host = str(options.pop("host", "") or unquote(parts.hostname or ""))
     options.setdefault("connect_timeout", 10)
@@ -245,8 +249,12 @@ ASSAY_WAKES = 4  # wake messages for a new run; more worker processes than this 
 ASSAY_MAX_WORKER_LOSSES = 5  # a trial that outlives so many workers is void: it may be what kills them
 ASSAY_RETRY_SECONDS = 1.0  # before a void trial's second attempt; doubled each time
 ASSAY_RUN_FINISHED = ["assay.integrations.services.queue_run_finished"]  # called as f(run) after the commit
-ASSAY_SWEEPS = ["assay.integrations.sweeping.sweep_deliveries"]  # called as f(schema) in each tenant at every sweep
-ASSAY_SWEEPS = ["assay.integrations.sweeping.sweep_deliveries"]  # called as f(schema), in the schema, at each sweep
+ASSAY_SWEEPS = [
+    "assay.integrations.sweeping.sweep_deliveries"
+]  # called as f(schema) in each tenant at every sweep
+ASSAY_SWEEPS = [
+    "assay.integrations.sweeping.sweep_deliveries"
+]  # called as f(schema), in the schema, at each sweep
 # In links that are sent elsewhere; behind https a proxy answers at the usual port.
 ASSAY_SITE_PORT = os.environ.get("ASSAY_SITE_PORT", "" if HTTPS else "8000")
 

@@ -85,7 +85,9 @@ class TaskForm(forms.ModelForm):
         data = super().clean() or {}
         if "yaml" in data:
             try:
-                self.edit = services.draft_edit(self.instance.pack_version, self.instance.task_id, data["yaml"])
+                self.edit = services.draft_edit(
+                    self.instance.pack_version, self.instance.task_id, data["yaml"]
+                )
             except PackError as error:
                 raise ValidationError({"yaml": [str(p) for p in error.problems]}) from error
         return data
@@ -117,10 +119,14 @@ class TaskEntryAdmin(ServiceAdmin):
     def _set_enabled(self, request: HttpRequest, chosen: QuerySet[TaskEntry], enabled: bool) -> None:
         changed = [services.set_enabled(e, enabled, by=request.user) for e in chosen.exclude(enabled=enabled)]
         word = "enabled" if enabled else "disabled"
-        self.message_user(request, f"{len(changed)} task{'s' if len(changed) != 1 else ''} {word}.", messages.SUCCESS)
+        self.message_user(
+            request, f"{len(changed)} task{'s' if len(changed) != 1 else ''} {word}.", messages.SUCCESS
+        )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TaskEntry]:
-        return super().get_queryset(request).select_related("pack_version__pack").defer("pack_version__bundle")
+        return (
+            super().get_queryset(request).select_related("pack_version__pack").defer("pack_version__bundle")
+        )
 
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> TaskEntry:
         version = services.store_edit(form.edit, by=request.user)
@@ -136,7 +142,9 @@ class TaskEntryAdmin(ServiceAdmin):
     def response_change(self, request: HttpRequest, obj: TaskEntry) -> HttpResponse:
         """To the task in the version that was made, so that the next edit starts from it."""
         if str(obj.pk) == request.resolver_match.kwargs["object_id"]:
-            self.message_user(request, f"{obj.task_id} is {'enabled' if obj.enabled else 'disabled'}.", messages.SUCCESS)
+            self.message_user(
+                request, f"{obj.task_id} is {'enabled' if obj.enabled else 'disabled'}.", messages.SUCCESS
+            )
         else:
             self.message_user(request, f"{obj.task_id} is saved in {obj.pack_version}.", messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:packs_taskentry_change", args=[obj.pk]))

@@ -129,14 +129,17 @@ def _store(checked: EnginePack, *, by: User | None, edited_from: PackVersion | N
         # Two uploads of one pack at once take turns here, so the second finds the first one's version.
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT pg_advisory_xact_lock(hashtext(current_schema() || '.packs'), hashtext(%s))", [checked.name]
+                "SELECT pg_advisory_xact_lock(hashtext(current_schema() || '.packs'), hashtext(%s))",
+                [checked.name],
             )
         same = PackVersion.objects.filter(content_hash=checked.content_hash).first()
         if same is not None:
             return same
         pack, _ = Pack.objects.get_or_create(name=checked.name, defaults={"title": checked.manifest.title})
         previous = edited_from or pack.latest()
-        off = set(previous.tasks.filter(enabled=False).values_list("task_id", flat=True)) if previous else set()
+        off = (
+            set(previous.tasks.filter(enabled=False).values_list("task_id", flat=True)) if previous else set()
+        )
         version = PackVersion.objects.create(
             pack=pack,
             version=checked.version,
@@ -208,6 +211,12 @@ def _with_version(manifest: bytes, number: str) -> bytes:
     changed, count = _VERSION_LINE.subn(b"version: " + number.encode(), manifest, count=1)
     if count != 1:
         raise PackError(
-            [Problem("pack.yaml", 0, "Write the version on a line of its own, like 'version: 1.0.0', to edit here.")]
+            [
+                Problem(
+                    "pack.yaml",
+                    0,
+                    "Write the version on a line of its own, like 'version: 1.0.0', to edit here.",
+                )
+            ]
         )
     return changed

@@ -12,7 +12,16 @@ from assay.runs.models import Evidence, Run, Trial, TrialAttempt
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
-    list_display = ["id", "bot_version", "pack_version", "status", "trial_count", "created_by", "created_at", "finished_at"]
+    list_display = [
+        "id",
+        "bot_version",
+        "pack_version",
+        "status",
+        "trial_count",
+        "created_by",
+        "created_at",
+        "finished_at",
+    ]
     list_filter = ["status", "bot_version__bot", "pack_version__pack"]
     search_fields = ["=id", "bot_version__bot__name", "pack_version__pack__name"]
 
@@ -37,7 +46,17 @@ class AttemptInline(admin.TabularInline):
 
 @admin.register(Trial)
 class TrialAdmin(ReadOnlyAdmin):
-    list_display = ["run_id", "task_id", "index", "status", "category", "void_cause", "attempt", "losses", "finished_at"]
+    list_display = [
+        "run_id",
+        "task_id",
+        "index",
+        "status",
+        "category",
+        "void_cause",
+        "attempt",
+        "losses",
+        "finished_at",
+    ]
     list_filter = ["status", "category", "void_cause"]
     search_fields = ["=run__id", "task_id", "fingerprint"]
     show_full_result_count = False
@@ -58,5 +77,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Evidence]:
         found = super().get_queryset(request)
-        listing = request.resolver_match is not None and request.resolver_match.url_name.endswith("_changelist")
+        listing = request.resolver_match is not None and request.resolver_match.url_name.endswith(
+            "_changelist"
+        )
         return found.only("trial_id").order_by("-trial_id") if listing else found.select_related("trial__run")

@@ -80,7 +80,13 @@ class _Slice:
     """The asyncio side: which trials are in progress, and which results wait to be written."""
 
     def __init__(
-        self, run: Run, lab: Lab, holding: Holding, database: ThreadPoolExecutor, watch: workers.Watch, try_task: TryTask
+        self,
+        run: Run,
+        lab: Lab,
+        holding: Holding,
+        database: ThreadPoolExecutor,
+        watch: workers.Watch,
+        try_task: TryTask,
     ) -> None:
         self._run = run
         self._lab = lab

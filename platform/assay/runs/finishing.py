@@ -73,7 +73,9 @@ def runs_to_sweep() -> list[int]:
 def revive(run_id: int) -> bool:
     """For the sweep: give back what lost workers hold, end the run if nothing is open, and say whether it needs a
     wake message (something may be claimed now)."""
-    holders = Trial.objects.filter(run_id=run_id, status=TrialStatus.RUNNING).values_list("leased_by", flat=True)
+    holders = Trial.objects.filter(run_id=run_id, status=TrialStatus.RUNNING).values_list(
+        "leased_by", flat=True
+    )
     queue.expire(run_id, most_losses=settings.ASSAY_MAX_WORKER_LOSSES, dead=workers.dead(holders.distinct()))
     if finish_if_done(run_id):
         return False

@@ -77,7 +77,12 @@ def answer(gate: Mapping[str, Any] | None, summary: Mapping[str, Any]) -> dict[s
         met = True
     else:
         met = None
-    return {"met": met, "says": _says(condition, met, parts), "gate": str(condition), "groups": [asdict(p) for p in parts]}
+    return {
+        "met": met,
+        "says": _says(condition, met, parts),
+        "gate": str(condition),
+        "groups": [asdict(p) for p in parts],
+    }
 
 
 def _part(gate: Gate, group: Mapping[str, Any], summary: Mapping[str, Any]) -> _Part:
@@ -92,7 +97,9 @@ def _part(gate: Gate, group: Mapping[str, Any], summary: Mapping[str, Any]) -> _
     if high < gate.at_least:
         return _Part(group["name"], False, value, low, high, f"{shown} lies below it")
     if low < gate.at_least:
-        return _Part(group["name"], False, value, low, high, f"{shown} does not show it; more trials or tasks may")
+        return _Part(
+            group["name"], False, value, low, high, f"{shown} does not show it; more trials or tasks may"
+        )
     if group["void"]:
         worst = _estimate(gate, _worst_case(group, summary))
         if worst is None or float(worst["low"]) < gate.at_least:
@@ -101,7 +108,9 @@ def _part(gate: Gate, group: Mapping[str, Any], summary: Mapping[str, Any]) -> _
                 group["name"], None, value, low, high,
                 f"{shown} shows it for the valid trials, but not if the {trials} had failed",
             )  # fmt: skip
-        return _Part(group["name"], True, value, low, high, f"{shown}, and it would hold had every void trial failed")
+        return _Part(
+            group["name"], True, value, low, high, f"{shown}, and it would hold had every void trial failed"
+        )
     return _Part(group["name"], True, value, low, high, shown)
 
 
@@ -132,7 +141,11 @@ def _says(gate: Gate, met: bool | None, parts: list[_Part]) -> str:
     if not parts:
         return f"{head} There is no group to judge."
     if met:
-        return f"{head} It holds in all {len(parts)} groups." if len(parts) > 1 else f"{head} It holds in {parts[0].name}."
+        return (
+            f"{head} It holds in all {len(parts)} groups."
+            if len(parts) > 1
+            else f"{head} It holds in {parts[0].name}."
+        )
     short = [p for p in parts if p.met is met]
     named = "; ".join(f"{p.name}: {p.why}" for p in short[:_MOST_NAMED])
     more = f"; and {len(short) - _MOST_NAMED} more" if len(short) > _MOST_NAMED else ""

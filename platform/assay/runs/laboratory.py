@@ -58,6 +58,10 @@ def versions(run: Run, lab: Lab) -> dict[str, Any]:
             "version": run.pack_version.version,
             "content_hash": run.pack_version.content_hash,
         },
-        "bot": {"version": str(run.bot_version), "spec": run.bot_version.spec, **dict(lab.connector.describe())},
+        "bot": {
+            "version": str(run.bot_version),
+            "spec": run.bot_version.spec,
+            **dict(lab.connector.describe()),
+        },
         "run_seed": str(run.seed),  # as text: JavaScript cannot hold it
     }

@@ -43,7 +43,9 @@ class Run(models.Model):
     gate = models.JSONField(null=True, blank=True)  # see gates.py
     gate_answer = models.JSONField(null=True, blank=True)
     manifest = models.JSONField(default=dict)  # versions and hashes of what went in
-    summary = models.JSONField(null=True, blank=True)  # RunSummary.as_json(), written once when the run finishes
+    summary = models.JSONField(
+        null=True, blank=True
+    )  # RunSummary.as_json(), written once when the run finishes
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -54,7 +56,9 @@ class Run(models.Model):
     class Meta:
         ordering = ["-id"]
         indexes = [
-            models.Index(fields=["id"], name="runs_run_active", condition=Q(status__in=["planned", "running"])),
+            models.Index(
+                fields=["id"], name="runs_run_active", condition=Q(status__in=["planned", "running"])
+            ),
         ]
 
     def __str__(self) -> str:
@@ -124,8 +128,12 @@ class Trial(models.Model):
         indexes = [
             models.Index(fields=["run", "status"], name="runs_trial_status"),
             models.Index(fields=["run", "id"], name="runs_trial_queued", condition=Q(status="queued")),
-            models.Index(fields=["run", "lease_expires_at"], name="runs_trial_leased", condition=Q(status="running")),
-            models.Index(fields=["run", "fingerprint"], name="runs_trial_failed", condition=Q(status="failed")),
+            models.Index(
+                fields=["run", "lease_expires_at"], name="runs_trial_leased", condition=Q(status="running")
+            ),
+            models.Index(
+                fields=["run", "fingerprint"], name="runs_trial_failed", condition=Q(status="failed")
+            ),
         ]
 
     def __str__(self) -> str:

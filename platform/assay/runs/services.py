@@ -124,16 +124,29 @@ def plan_run(
             manifest=manifest,
             created_by=by,
         )
-        with connection.cursor() as cursor, cursor.copy(
-            'COPY runs_trial (run_id, task_id, title, "group", "index", attempt, losses, seed, status, leased_by, '
-            "void_cause, termination, category, fingerprint, explanation, turns, tool_calls) FROM STDIN"
-        ) as copy:
+        with (
+            connection.cursor() as cursor,
+            cursor.copy(
+                'COPY runs_trial (run_id, task_id, title, "group", "index", attempt, losses, seed, status, leased_by, '
+                "void_cause, termination, category, fingerprint, explanation, turns, tool_calls) FROM STDIN"
+            ) as copy,
+        ):
             # Trial by trial over all tasks, not task by task, so that a run stopped early has seen every task.
             for index in range(trials):
                 for task_id, title, group in chosen:
                     copy.write_row(
                         (
-                            *(run.pk, task_id, title, group, index, 0, 0, seed_for(seed, task_id, index, 0), "queued"),
+                            *(
+                                run.pk,
+                                task_id,
+                                title,
+                                group,
+                                index,
+                                0,
+                                0,
+                                seed_for(seed, task_id, index, 0),
+                                "queued",
+                            ),
                             *("", "", "", "", "", "", 0, 0),
                         )
                     )
@@ -174,9 +187,7 @@ def cancel_run(run: Run, *, by: User | None = None) -> Run:
 
 def _tasks(version: PackVersion, tasks: Sequence[str] | str | None) -> list[tuple[str, str, str]]:
     """(id, title, group) of the chosen tasks, in the order of the pack."""
-    known = {
-        e.task_id: e for e in version.tasks.only("task_id", "title", "group", "enabled").order_by("pk")
-    }
+    known = {e.task_id: e for e in version.tasks.only("task_id", "title", "group", "enabled").order_by("pk")}
     enabled = [t for t, e in known.items() if e.enabled]
     if tasks is None:
         chosen = enabled

@@ -43,7 +43,9 @@ def _sweep_run(schema: str, run_id: int) -> bool:
     """Revive one run unless another sweep is at it, and wake a worker when it has work that nobody does."""
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext(%s), %s)", [f"assay.sweep.{schema}", run_id])
+            cursor.execute(
+                "SELECT pg_try_advisory_xact_lock(hashtext(%s), %s)", [f"assay.sweep.{schema}", run_id]
+            )
             if not cursor.fetchone()[0]:
                 return False
         needs_worker = revive(run_id)

@@ -19,7 +19,9 @@ from assay_sdk import AssayError
 
 _SCHEMA = re.compile(r"[a-z][a-z0-9_]{1,47}")
 _RESERVED = {"public", "information_schema"}
-_HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*")
+_HOST = re.compile(
+    r"(?=.{1,253}\Z)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*"
+)
 
 
 class TenantError(AssayError):
@@ -51,7 +53,9 @@ def create_tenant(
             with schema_context(schema):
                 owner = create_user(email=owner_email, password=owner_password, role=Role.OWNER)
                 record("tenant.created", actor=owner, data={"name": name, "schema": schema, "host": host})
-            record("tenant.created", actor=by, target=tenant, data={"name": name, "schema": schema, "host": host})
+            record(
+                "tenant.created", actor=by, target=tenant, data={"name": name, "schema": schema, "host": host}
+            )
     except ValidationError as error:
         raise TenantError(" ".join(error.messages)) from error
     return tenant
@@ -106,7 +110,9 @@ def ensure_public() -> Tenant:
         )
         domain, _ = Domain.objects.get_or_create(domain=host, defaults={"tenant": tenant, "is_primary": True})
         if domain.tenant_id != tenant.pk:
-            raise TenantError(f"ASSAY_OPERATORS_HOST is {host!r}, which belongs to a company; choose another.")
+            raise TenantError(
+                f"ASSAY_OPERATORS_HOST is {host!r}, which belongs to a company; choose another."
+            )
     return tenant
 
 
@@ -118,7 +124,9 @@ def in_tenant(schema: str) -> Iterator[Tenant]:
     schema's tables when the tenant is gone.
     """
     with schema_context(get_public_schema_name()):
-        tenant = Tenant.objects.filter(schema_name=schema).exclude(schema_name=get_public_schema_name()).first()
+        tenant = (
+            Tenant.objects.filter(schema_name=schema).exclude(schema_name=get_public_schema_name()).first()
+        )
     if tenant is None:
         raise TenantError(f"There is no tenant with the schema {schema!r}.")
     with schema_context(schema):
@@ -159,4 +167,6 @@ def _check_free(host: str) -> None:
 
 def _check_host(host: str) -> None:
     if not _HOST.fullmatch(host):
-        raise TenantError(f"{host!r} is not a host name; give it without scheme and port, like shop.example.com.")
+        raise TenantError(
+            f"{host!r} is not a host name; give it without scheme and port, like shop.example.com."
+        )

@@ -15,7 +15,6 @@ from urllib.parse import quote, urlencode
 import kombu.pools
 import pytest
 from django.db import connection
-from tests.conftest import ROOT
 
 from assay.bots import services as bots
 from assay.bots.models import Bot, BotVersion
@@ -27,6 +26,7 @@ from assay.packs.services import upload_pack
 from assay.runs.models import Run
 from assay.runs.progress import Progress, progress
 from assay.tenancy.services import in_tenant
+from tests.conftest import ROOT
 
 LIBRARY = ROOT / "tests" / "support" / "packs" / "library"
 BROKERS = ("embedded", "redis", "rabbitmq")
@@ -80,7 +80,9 @@ class Installation:
         with app.connection_for_write() as to_broker:
             return int(app.amqp.queues[self.queue](to_broker.default_channel).purge() or 0)
 
-    def until(self, run: Run, condition: Callable[[Progress], bool], what: str, seconds: float = 90.0) -> Progress:
+    def until(
+        self, run: Run, condition: Callable[[Progress], bool], what: str, seconds: float = 90.0
+    ) -> Progress:
         """Wait until the run's progress meets the condition; on failure show what the workers said."""
         try:
             return wait_until(lambda: (now := progress(run)) and condition(now) and now, what, seconds)

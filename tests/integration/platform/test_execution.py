@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError, connections
-from tests.integration.platform.conftest import bot
 
 from assay.engine.trial import Lab, TrialRecord, seed_for
 from assay.packs.models import PackVersion
@@ -20,6 +19,7 @@ from assay.runs.executor import Drained, Executor, TryTask
 from assay.runs.models import Evidence, Run, RunStatus, Trial, TrialAttempt
 from assay.tenancy.services import in_tenant
 from assay_sdk import OptionsError
+from tests.integration.platform.conftest import bot
 
 pytestmark = pytest.mark.usefixtures("quiet_broker")
 
@@ -38,10 +38,18 @@ def plan(library: PackVersion) -> Callable[..., Run]:
     return make
 
 
-def record(task: str, index: int, seed: int, attempt: int, status: str = "passed", **fields: Any) -> TrialRecord:
+def record(
+    task: str, index: int, seed: int, attempt: int, status: str = "passed", **fields: Any
+) -> TrialRecord:
     made = {
         "void_cause": "provider_outage" if status == "void" else None,
-        "transcript": {"termination": "user_done", "turns": 2, "tool_calls": 1, "events": [], "detail": "said so"},
+        "transcript": {
+            "termination": "user_done",
+            "turns": 2,
+            "tool_calls": 1,
+            "events": [],
+            "detail": "said so",
+        },
         "changes": [],
         "verdict": None,
         "notes": {},
@@ -75,7 +83,9 @@ def trying(do: Callable[[str, int, int], Any]) -> TryTask:
 def work(run: Run, try_task: TryTask | None = None) -> Drained:
     """One slice of work and the end of the run if it was the last."""
     run.refresh_from_db()
-    executor = Executor(run, schema="acme") if try_task is None else Executor(run, schema="acme", try_task=try_task)
+    executor = (
+        Executor(run, schema="acme") if try_task is None else Executor(run, schema="acme", try_task=try_task)
+    )
     drained = executor.drain()
     finishing.finish_if_done(run.pk)
     run.refresh_from_db()
@@ -117,7 +127,9 @@ def test_the_gate_is_answered_when_the_run_finishes(plan: Callable[..., Run]) ->
     assert failing.gate_answer is not None and failing.gate_answer["met"] is False
 
 
-def test_a_void_trial_is_tried_again_with_another_seed_until_it_says_something(plan: Callable[..., Run]) -> None:
+def test_a_void_trial_is_tried_again_with_another_seed_until_it_says_something(
+    plan: Callable[..., Run],
+) -> None:
     run = plan(trials=1)
     work(run, trying(lambda task, index, attempt: "void" if attempt == 0 else "passed"))
     Trial.objects.filter(run=run).update(available_at=None)  # its pause is over
@@ -163,12 +175,16 @@ def test_a_bot_that_cannot_be_set_up_makes_the_trials_void_and_says_why(
 
     monkeypatch.setattr("assay.runs.laboratory.connect", refuse)
     work(run)
-    assert set(Trial.objects.filter(run=run).values_list("status", "void_cause")) == {("void", "setup_failed")}
+    assert set(Trial.objects.filter(run=run).values_list("status", "void_cause")) == {
+        ("void", "setup_failed")
+    }
     assert "no secret named" in TrialAttempt.objects.filter(trial__run=run).first().detail
     assert run.status == RunStatus.FINISHED
 
 
-def test_a_run_paused_while_its_last_trials_are_in_progress_ends_when_it_is_resumed(plan: Callable[..., Run]) -> None:
+def test_a_run_paused_while_its_last_trials_are_in_progress_ends_when_it_is_resumed(
+    plan: Callable[..., Run],
+) -> None:
     run = plan(trials=2)
     paused = []
 
@@ -187,7 +203,9 @@ def test_a_run_paused_while_its_last_trials_are_in_progress_ends_when_it_is_resu
     assert run.status == RunStatus.FINISHED and run.summary is not None
 
 
-def test_a_run_cancelled_in_mid_slice_keeps_what_was_tried_and_gets_no_summary(plan: Callable[..., Run]) -> None:
+def test_a_run_cancelled_in_mid_slice_keeps_what_was_tried_and_gets_no_summary(
+    plan: Callable[..., Run],
+) -> None:
     run = plan(trials=40, trials_at_once=2)
 
     def cancel_at(task: str, index: int, attempt: int) -> Any:
@@ -200,7 +218,9 @@ def test_a_run_cancelled_in_mid_slice_keeps_what_was_tried_and_gets_no_summary(p
     assert Trial.objects.filter(run=run, status="queued").count() == 40 - done
 
 
-def test_trials_in_progress_of_a_cancelled_run_are_freed_when_their_worker_is_lost(plan: Callable[..., Run]) -> None:
+def test_trials_in_progress_of_a_cancelled_run_are_freed_when_their_worker_is_lost(
+    plan: Callable[..., Run],
+) -> None:
     run = plan(trials=2)
     queue.claim(run.pk, worker="gone", limit=1, lease=-1)
     services.cancel_run(run)
@@ -295,7 +315,9 @@ def hear(run: Run) -> None:
     heard.append(run.pk)
 
 
-def test_a_listener_that_breaks_does_not_undo_the_end_of_the_run(plan: Callable[..., Run], settings: Any) -> None:
+def test_a_listener_that_breaks_does_not_undo_the_end_of_the_run(
+    plan: Callable[..., Run], settings: Any
+) -> None:
     settings.ASSAY_RUN_FINISHED = [f"{__name__}.burst", f"{__name__}.hear"]
     heard.clear()
     run = plan(trials=1)

@@ -146,7 +146,9 @@ def test_met_always_means_that_no_interval_reaches_below_the_limit(
         assert all(p["met"] for p in answered["groups"])
         # Void trials that turn out as failures cannot take a met gate away.
         failed = {name: (group, text.replace("v", "f")) for name, (group, text) in tasks.items()}
-        assert answer(gate(metric=metric, k=k, at_least=at_least, in_every_group=every), failed)["met"] is True
+        assert (
+            answer(gate(metric=metric, k=k, at_least=at_least, in_every_group=every), failed)["met"] is True
+        )
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,9 @@ def test_an_operator_makes_a_company_whose_owner_can_sign_in_at_once(operators: 
     assert operators.post("/admin/tenancy/tenant/add/", new_company("hooli")).status_code == 302
     assert schema_exists("hooli")
     owner = Client(HTTP_HOST="hooli.localhost")
-    answer = owner.post("/admin/login/?next=/admin/", {"username": "owner@hooli.example", "password": PASSWORD})
+    answer = owner.post(
+        "/admin/login/?next=/admin/", {"username": "owner@hooli.example", "password": PASSWORD}
+    )
     assert answer.status_code == 302
     with schema_context("public"):
         made = AuditEvent.objects.get(action="tenant.created", data__schema="hooli")
@@ -52,7 +54,9 @@ def test_an_operator_makes_a_company_whose_owner_can_sign_in_at_once(operators: 
 def test_what_the_service_refuses_is_shown_and_nothing_is_made(operators: Client) -> None:
     answer = operators.post("/admin/tenancy/tenant/add/", new_company("acme"), follow=True)
     assert "acme" in answer.content.decode() and answer.status_code == 200
-    answer = operators.post("/admin/tenancy/tenant/add/", new_company("piper", owner_password="1"), follow=True)
+    answer = operators.post(
+        "/admin/tenancy/tenant/add/", new_company("piper", owner_password="1"), follow=True
+    )
     assert "too short" in answer.content.decode()
     assert not schema_exists("piper") and not Tenant.objects.filter(schema_name="piper").exists()
 
@@ -77,7 +81,9 @@ def test_a_companys_owner_is_nobody_on_the_operators_site_and_the_other_way_roun
         assert not User.objects.filter(email="ops@assay.example").exists()
     assert operators.get("/admin/", HTTP_HOST="acme.localhost").status_code == 302
     owner = Client(HTTP_HOST="acme.localhost")
-    answer = owner.post("/admin/login/?next=/admin/", {"username": "owner@acme.example", "password": PASSWORD})
+    answer = owner.post(
+        "/admin/login/?next=/admin/", {"username": "owner@acme.example", "password": PASSWORD}
+    )
     assert answer.status_code == 302
     assert owner.get("/admin/tenancy/tenant/").status_code == 404
 

@@ -17,14 +17,18 @@ EVIDENCE = {"transcript": {"events": []}, "changes": [], "verdict": None, "notes
 
 
 def result(claim: Claim, status: str = "passed", **fields: Any) -> Result:
-    return Result(claim=claim, status=status, columns={"seconds": 0.1}, evidence=EVIDENCE, seed=claim.index, **fields)
+    return Result(
+        claim=claim, status=status, columns={"seconds": 0.1}, evidence=EVIDENCE, seed=claim.index, **fields
+    )
 
 
 def take(run: Run, limit: int = 10, worker: str = "w1", lease: float = 60) -> list[Claim]:
     return queue.claim(run.pk, worker=worker, limit=limit, lease=lease)
 
 
-def test_two_workers_that_claim_at_the_same_moment_never_get_the_same_trial(bare_run: Callable[..., Run]) -> None:
+def test_two_workers_that_claim_at_the_same_moment_never_get_the_same_trial(
+    bare_run: Callable[..., Run],
+) -> None:
     run = bare_run(200)
     got: list[list[int]] = [[], []]
     barrier = threading.Barrier(2, timeout=30)
@@ -105,14 +109,20 @@ def test_a_void_trial_is_tried_again_and_then_stays_void_with_every_attempt_show
 ) -> None:
     run = bare_run(1)
     (first,) = take(run)
-    assert queue.write([result(first, "void", void_cause="provider_outage", retry_in=0.0)], worker="w1") == (0, 1)
+    assert queue.write([result(first, "void", void_cause="provider_outage", retry_in=0.0)], worker="w1") == (
+        0,
+        1,
+    )
     assert not Evidence.objects.filter(trial__run=run).exists()
     (second,) = take(run)
     assert second.attempt == 1
     assert queue.write([result(second, "void", void_cause="simulator_fault")], worker="w1") == (1, 0)
     trial = Trial.objects.get(run=run)
     assert (trial.status, trial.void_cause) == ("void", "simulator_fault")
-    assert list(trial.void_attempts.values_list("number", "cause")) == [(0, "provider_outage"), (1, "simulator_fault")]
+    assert list(trial.void_attempts.values_list("number", "cause")) == [
+        (0, "provider_outage"),
+        (1, "simulator_fault"),
+    ]
     assert trial.evidence.transcript == {"events": []}
 
 

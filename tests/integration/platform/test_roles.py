@@ -76,7 +76,9 @@ PAGES = {
 
 
 @pytest.mark.parametrize("role", sorted(MAY))
-def test_the_admin_shows_a_page_to_those_whose_role_allows_it(role: str, signed_in: Callable[[str], Client]) -> None:
+def test_the_admin_shows_a_page_to_those_whose_role_allows_it(
+    role: str, signed_in: Callable[[str], Client]
+) -> None:
     client = signed_in(role)
     assert client.get("/admin/").status_code == 200
     for page, capability in PAGES.items():
@@ -88,12 +90,19 @@ def test_the_admin_shows_a_page_to_those_whose_role_allows_it(role: str, signed_
     "page",
     [
         *("/admin/packs/pack/add/", "/admin/packs/packversion/add/", "/admin/packs/taskentry/add/"),
-        *("/admin/bots/bot/add/", "/admin/bots/botversion/add/", "/admin/runs/run/add/", "/admin/runs/trial/add/"),
+        *(
+            "/admin/bots/bot/add/",
+            "/admin/bots/botversion/add/",
+            "/admin/runs/run/add/",
+            "/admin/runs/trial/add/",
+        ),
         *("/admin/runs/evidence/add/", "/admin/accounts/auditevent/add/", "/admin/accounts/apitoken/add/"),
         "/admin/admin/logentry/add/",
     ],
 )
-def test_not_even_an_owner_makes_by_hand_what_only_services_make(page: str, signed_in: Callable[[str], Client]) -> None:
+def test_not_even_an_owner_makes_by_hand_what_only_services_make(
+    page: str, signed_in: Callable[[str], Client]
+) -> None:
     assert signed_in("owner").get(page).status_code == 403
 
 
@@ -121,10 +130,15 @@ def test_an_admin_adds_a_member_and_changes_their_role_and_the_trail_says_so(
     user.refresh_from_db()
     assert user.role == Role.AUTHOR and user.check_password(PASSWORD)
     events = AuditEvent.objects.filter(target=f"user:{user.pk}").values_list("action", "actor")
-    assert set(events) == {("user.created", "admin@acme.example"), ("user.role_changed", "admin@acme.example")}
+    assert set(events) == {
+        ("user.created", "admin@acme.example"),
+        ("user.role_changed", "admin@acme.example"),
+    }
 
 
-def test_a_weak_password_is_refused_in_the_admin_and_nobody_is_made(signed_in: Callable[[str], Client]) -> None:
+def test_a_weak_password_is_refused_in_the_admin_and_nobody_is_made(
+    signed_in: Callable[[str], Client],
+) -> None:
     new = {"email": "weak@acme.example", "name": "", "role": "viewer", "password": "12345"}
     answer = signed_in("admin").post("/admin/accounts/user/add/", new, follow=True)
     assert "too short" in answer.content.decode()
@@ -180,23 +194,34 @@ def test_a_new_password_ends_the_sessions_that_knew_the_old_one(
 
 def test_a_secret_set_in_the_admin_is_never_shown(signed_in: Callable[[str], Client]) -> None:
     client = signed_in("owner")
-    assert client.post("/admin/accounts/secret/add/", {"name": "key", "value": "sk-very-secret"}).status_code == 302
+    assert (
+        client.post("/admin/accounts/secret/add/", {"name": "key", "value": "sk-very-secret"}).status_code
+        == 302
+    )
     secret = Secret.objects.get(name="key")
-    for page in ("/admin/accounts/secret/", f"/admin/accounts/secret/{secret.pk}/change/", "/admin/admin/logentry/"):
+    for page in (
+        "/admin/accounts/secret/",
+        f"/admin/accounts/secret/{secret.pk}/change/",
+        "/admin/admin/logentry/",
+    ):
         assert b"sk-very-secret" not in client.get(page).content
     assert "sk-very-secret" not in str(list(AuditEvent.objects.values_list("data", flat=True)))
     assert client.post(f"/admin/accounts/secret/{secret.pk}/delete/", {"post": "yes"}).status_code == 302
     assert not Secret.objects.filter(name="key").exists()
 
 
-def test_a_token_is_revoked_in_the_admin(member: Callable[[str], User], signed_in: Callable[[str], Client]) -> None:
+def test_a_token_is_revoked_in_the_admin(
+    member: Callable[[str], User], signed_in: Callable[[str], Client]
+) -> None:
     token, text = services.create_token(member("author"), name="ci")
     chosen: dict[str, Any] = {"action": "revoke", "_selected_action": [token.pk]}
     assert signed_in("owner").post("/admin/accounts/apitoken/", chosen).status_code == 302
     assert services.user_of_token(text) is None
 
 
-def test_a_member_of_one_company_does_not_see_another_ones_members(signed_in: Callable[[str], Client]) -> None:
+def test_a_member_of_one_company_does_not_see_another_ones_members(
+    signed_in: Callable[[str], Client],
+) -> None:
     with in_tenant("globex"):
         stranger = User.objects.get(email="owner@globex.example")
     client = signed_in("owner")

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from tests.integration.platform.conftest import LIBRARY
-from tests.support.companies import PASSWORD
 
 from assay.accounts.models import AuditEvent, User
 from assay.accounts.services import create_user
@@ -17,6 +15,8 @@ from assay.engine.packs import PackError, bundle, load_pack
 from assay.packs import services
 from assay.packs.models import Pack, PackVersion, TaskEntry
 from assay.tenancy.services import in_tenant
+from tests.integration.platform.conftest import LIBRARY
+from tests.support.companies import PASSWORD
 
 
 @pytest.fixture
@@ -56,7 +56,9 @@ def test_an_uploaded_pack_is_kept_byte_for_byte_with_its_tasks_listed(library: P
     fee = library.tasks.get(task_id="LIB-FEE-001")
     lines = (LIBRARY / fee.source_path).read_text().split("\n")
     assert lines[fee.source_line - 1].startswith("- id: LIB-FEE-001")
-    assert fee.yaml.split("\n") == lines[fee.source_line - 1 : fee.source_line - 1 + len(fee.yaml.split("\n"))]
+    assert (
+        fee.yaml.split("\n") == lines[fee.source_line - 1 : fee.source_line - 1 + len(fee.yaml.split("\n"))]
+    )
     assert fee.clauses == ["LIB-1.1", "LIB-1.3", "LIB-3.1"] and fee.hardness == ["computed_amount"]
 
 
@@ -70,15 +72,27 @@ def test_a_pack_with_problems_leaves_nothing_and_names_every_one_with_its_line(a
     files = {str(p.relative_to(LIBRARY)): p.read_bytes() for p in LIBRARY.rglob("*") if p.is_file()}
     files["pack.yaml"] = files["pack.yaml"].replace(b"name: library", b"name: broken")
     tasks = files["tasks/lending.yaml"].decode().replace("tool: loans_renew", "tool: loans_renewal", 1)
-    files["tasks/lending.yaml"] = tasks.replace("clauses: [LIB-1.1, LIB-4.2]", "clauses: [LIB-9.9]", 1).encode()
-    before = (Pack.objects.count(), PackVersion.objects.count(), TaskEntry.objects.count(), AuditEvent.objects.count())
+    files["tasks/lending.yaml"] = tasks.replace(
+        "clauses: [LIB-1.1, LIB-4.2]", "clauses: [LIB-9.9]", 1
+    ).encode()
+    before = (
+        Pack.objects.count(),
+        PackVersion.objects.count(),
+        TaskEntry.objects.count(),
+        AuditEvent.objects.count(),
+    )
     with pytest.raises(PackError) as caught:
         services.upload_pack(files)
     said = {(p.path, p.line) for p in caught.value.problems}
     wrong = {n for n, line in enumerate(tasks.split("\n"), 1) if "loans_renewal" in line}
     assert ("tasks/lending.yaml", *wrong) in said
     assert len(caught.value.problems) >= 2
-    after = (Pack.objects.count(), PackVersion.objects.count(), TaskEntry.objects.count(), AuditEvent.objects.count())
+    after = (
+        Pack.objects.count(),
+        PackVersion.objects.count(),
+        TaskEntry.objects.count(),
+        AuditEvent.objects.count(),
+    )
     assert after == before
 
 
@@ -92,7 +106,9 @@ def test_tasks_are_listed_and_found_by_what_stands_in_them(library: PackVersion,
     assert "LIB-HOLD-001" in in_group and "LIB-FEE-001" not in in_group
 
 
-def test_tasks_are_switched_off_and_on_and_the_trail_says_by_whom(library: PackVersion, owner: Client) -> None:
+def test_tasks_are_switched_off_and_on_and_the_trail_says_by_whom(
+    library: PackVersion, owner: Client
+) -> None:
     task = entry()
     chosen: dict[str, Any] = {"action": "disable", "_selected_action": [task.pk]}
     assert owner.post("/admin/packs/taskentry/", chosen).status_code == 302
@@ -103,7 +119,9 @@ def test_tasks_are_switched_off_and_on_and_the_trail_says_by_whom(library: PackV
     assert entry().enabled
 
 
-def test_an_edit_makes_a_new_version_and_leaves_the_old_one_as_it_was(library: PackVersion, owner: Client) -> None:
+def test_an_edit_makes_a_new_version_and_leaves_the_old_one_as_it_was(
+    library: PackVersion, owner: Client
+) -> None:
     before, task = newest(), entry()
     text = task.yaml.replace("title: Late fee for six days", "title: A late fee, six days")
     answer = owner.post(page(task), {"yaml": text, "enabled": "on"})
@@ -132,7 +150,9 @@ def test_a_task_that_is_off_stays_off_in_the_edited_version(library: PackVersion
 
 def test_saving_a_task_unchanged_makes_no_version(library: PackVersion, owner: Client) -> None:
     count = PackVersion.objects.count()
-    owner.post(page(entry()), {"yaml": entry().yaml.replace("\n", "\r\n"), "enabled": "on"})  # as browsers send it
+    owner.post(
+        page(entry()), {"yaml": entry().yaml.replace("\n", "\r\n"), "enabled": "on"}
+    )  # as browsers send it
     assert PackVersion.objects.count() == count
 
 
@@ -142,7 +162,10 @@ def test_saving_a_task_unchanged_makes_no_version(library: PackVersion, owner: C
         (lambda text: text.replace("fees_record", "fees_recorded"), "fees_recorded"),
         (lambda text: text.replace("clauses:", "clausses:"), "clausses"),
         (lambda text: text.replace("LIB-FEE-001", "LIB-FEE-002"), "must be the one task LIB-FEE-001"),
-        (lambda text: text + "\n" + text.replace("LIB-FEE-001", "LIB-FEE-002"), "must be the one task LIB-FEE-001"),
+        (
+            lambda text: text + "\n" + text.replace("LIB-FEE-001", "LIB-FEE-002"),
+            "must be the one task LIB-FEE-001",
+        ),
         (lambda text: "- {", "tasks/lending.yaml"),
         (lambda text: "", "required"),
     ],

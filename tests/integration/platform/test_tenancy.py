@@ -17,7 +17,12 @@ from assay.tenancy.models import Domain, Tenant
 from assay.tenancy.services import TenantError, create_tenant, in_tenant
 
 PASSWORD = "quiet-harbour-17"  # of the owners that conftest makes
-GOOD = {"name": "Initech", "schema": "initech", "host": "initech.localhost", "owner_email": "o@initech.example"}
+GOOD = {
+    "name": "Initech",
+    "schema": "initech",
+    "host": "initech.localhost",
+    "owner_email": "o@initech.example",
+}
 
 
 def nothing_left(schema: str = "initech") -> bool:
@@ -114,7 +119,9 @@ def test_rows_tokens_and_secrets_of_one_company_are_not_found_in_another(platfor
         secrets.Secret.objects.create(name="copied", ciphertext=stolen)
         with pytest.raises(secrets.SecretError, match="cannot be read"):
             secrets.resolve_secret("secret:copied")
-    assert not User.objects.filter(email="owner@acme.example").exists()  # the public schema has operators only
+    assert not User.objects.filter(
+        email="owner@acme.example"
+    ).exists()  # the public schema has operators only
 
 
 def test_a_company_cannot_read_the_servers_environment_through_a_secret_reference(acme: None) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from django.db.models import Sum
-from tests.integration.platform.conftest import BROKERS, LIBRARY, Installation, bot, wait_until
 
 from assay.bots.models import BotVersion
 from assay.config.processes import Worker
@@ -20,6 +19,7 @@ from assay.packs.services import upload_pack
 from assay.runs import services, sweeping
 from assay.runs.models import Evidence, Run, Trial, TrialAttempt
 from assay.tenancy.services import in_tenant
+from tests.integration.platform.conftest import BROKERS, LIBRARY, Installation, bot, wait_until
 
 TASKS = 6  # of the library
 pytestmark = pytest.mark.timeout(300)
@@ -56,7 +56,9 @@ def pool_of(worker: Worker) -> list[int]:
 
 
 @pytest.fixture
-def undisturbed(installation: Installation, library: PackVersion) -> Callable[[Run], dict[tuple[str, int], str]]:
+def undisturbed(
+    installation: Installation, library: PackVersion
+) -> Callable[[Run], dict[tuple[str, int], str]]:
     """How the same trials end when nothing happens to the worker."""
 
     def again(run: Run) -> dict[tuple[str, int], str]:
@@ -156,7 +158,8 @@ def test_a_worker_that_hangs_beyond_its_lease_loses_its_trials_and_what_it_write
     assert held > 0
     installation.start_worker()
     wait_until(
-        lambda: TrialAttempt.objects.filter(trial__run=run, cause="worker_lost").count() >= held, "the end of the lease"
+        lambda: TrialAttempt.objects.filter(trial__run=run, cause="worker_lost").count() >= held,
+        "the end of the lease",
     )
     os.kill(process, signal.SIGCONT)
     installation.finished(run)
@@ -176,7 +179,9 @@ def test_a_run_whose_wake_messages_were_lost_is_found_by_the_sweep(
     check_counted_once(run)
 
 
-def test_wake_messages_that_arrive_many_times_change_nothing(installation: Installation, library: PackVersion) -> None:
+def test_wake_messages_that_arrive_many_times_change_nothing(
+    installation: Installation, library: PackVersion
+) -> None:
     from assay.runs.waking import wake
 
     run = plan(library, trials=20)
@@ -192,7 +197,9 @@ def test_wake_messages_that_arrive_many_times_change_nothing(installation: Insta
     assert Trial.objects.filter(run=run).exclude(losses=0, attempt=0).count() == 0
 
 
-def test_a_worker_asked_to_stop_puts_its_trials_back_at_once(installation: Installation, library: PackVersion) -> None:
+def test_a_worker_asked_to_stop_puts_its_trials_back_at_once(
+    installation: Installation, library: PackVersion
+) -> None:
     worker = installation.start_worker()
     run = plan(library, trials=150)
     installation.until(run, lambda p: p.done > 20, "the first results")
@@ -206,7 +213,9 @@ def test_a_worker_asked_to_stop_puts_its_trials_back_at_once(installation: Insta
     check_counted_once(run)
 
 
-def test_a_paused_run_rests_and_goes_on_where_it_was(installation: Installation, library: PackVersion) -> None:
+def test_a_paused_run_rests_and_goes_on_where_it_was(
+    installation: Installation, library: PackVersion
+) -> None:
     installation.start_worker()
     run = plan(library, trials=200)
     installation.until(run, lambda p: p.done > 20, "the first results")

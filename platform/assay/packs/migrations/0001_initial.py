@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,59 +14,106 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Pack',
+            name="Pack",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=40, unique=True)),
-                ('title', models.CharField(max_length=200)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=40, unique=True)),
+                ("title", models.CharField(max_length=200)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='PackVersion',
+            name="PackVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.CharField(max_length=20)),
-                ('title', models.CharField(max_length=200)),
-                ('content_hash', models.CharField(max_length=64, unique=True)),
-                ('bundle', models.BinaryField()),
-                ('locale', models.CharField(max_length=40)),
-                ('task_count', models.PositiveIntegerField()),
-                ('tool_count', models.PositiveIntegerField()),
-                ('clause_count', models.PositiveIntegerField()),
-                ('article_count', models.PositiveIntegerField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('edited_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='packs.packversion')),
-                ('pack', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='packs.pack')),
-                ('uploaded_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("version", models.CharField(max_length=20)),
+                ("title", models.CharField(max_length=200)),
+                ("content_hash", models.CharField(max_length=64, unique=True)),
+                ("bundle", models.BinaryField()),
+                ("locale", models.CharField(max_length=40)),
+                ("task_count", models.PositiveIntegerField()),
+                ("tool_count", models.PositiveIntegerField()),
+                ("clause_count", models.PositiveIntegerField()),
+                ("article_count", models.PositiveIntegerField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "edited_from",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="packs.packversion",
+                    ),
+                ),
+                (
+                    "pack",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="versions", to="packs.pack"
+                    ),
+                ),
+                (
+                    "uploaded_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['pack__name', '-id'],
+                "ordering": ["pack__name", "-id"],
             },
         ),
         migrations.CreateModel(
-            name='TaskEntry',
+            name="TaskEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('task_id', models.CharField(max_length=100)),
-                ('title', models.CharField(max_length=300)),
-                ('group', models.CharField(max_length=100)),
-                ('clauses', models.JSONField(default=list)),
-                ('hardness', models.JSONField(default=list)),
-                ('trap', models.TextField(blank=True)),
-                ('source_path', models.CharField(max_length=300)),
-                ('source_line', models.PositiveIntegerField()),
-                ('yaml', models.TextField()),
-                ('enabled', models.BooleanField(default=True)),
-                ('pack_version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='packs.packversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("task_id", models.CharField(max_length=100)),
+                ("title", models.CharField(max_length=300)),
+                ("group", models.CharField(max_length=100)),
+                ("clauses", models.JSONField(default=list)),
+                ("hardness", models.JSONField(default=list)),
+                ("trap", models.TextField(blank=True)),
+                ("source_path", models.CharField(max_length=300)),
+                ("source_line", models.PositiveIntegerField()),
+                ("yaml", models.TextField()),
+                ("enabled", models.BooleanField(default=True)),
+                (
+                    "pack_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tasks",
+                        to="packs.packversion",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'task',
-                'ordering': ['pack_version', 'task_id'],
-                'constraints': [models.UniqueConstraint(fields=('pack_version', 'task_id'), name='packs_task_once')],
+                "verbose_name": "task",
+                "ordering": ["pack_version", "task_id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("pack_version", "task_id"), name="packs_task_once")
+                ],
             },
         ),
     ]

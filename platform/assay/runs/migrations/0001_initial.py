@@ -6,150 +6,258 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('bots', '0001_initial'),
-        ('packs', '0001_initial'),
+        ("bots", "0001_initial"),
+        ("packs", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Trial',
+            name="Trial",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('task_id', models.CharField(max_length=100)),
-                ('title', models.CharField(blank=True, max_length=300)),
-                ('group', models.CharField(max_length=100)),
-                ('index', models.PositiveIntegerField()),
-                ('attempt', models.PositiveSmallIntegerField(default=0)),
-                ('losses', models.PositiveSmallIntegerField(default=0)),
-                ('seed', models.BigIntegerField()),
-                ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('passed', 'Passed'), ('failed', 'Failed'), ('void', 'Void')], default='queued', max_length=8)),
-                ('available_at', models.DateTimeField(blank=True, null=True)),
-                ('lease_token', models.UUIDField(blank=True, null=True)),
-                ('leased_by', models.CharField(blank=True, max_length=100)),
-                ('lease_expires_at', models.DateTimeField(blank=True, null=True)),
-                ('heartbeat_at', models.DateTimeField(blank=True, null=True)),
-                ('void_cause', models.CharField(blank=True, max_length=40)),
-                ('termination', models.CharField(blank=True, max_length=30)),
-                ('category', models.CharField(blank=True, max_length=30)),
-                ('s1', models.BooleanField(null=True)),
-                ('s2', models.BooleanField(null=True)),
-                ('s3', models.BooleanField(null=True)),
-                ('fingerprint', models.CharField(blank=True, max_length=64)),
-                ('explanation', models.TextField(blank=True)),
-                ('turns', models.PositiveIntegerField(default=0)),
-                ('tool_calls', models.PositiveIntegerField(default=0)),
-                ('seconds', models.FloatField(blank=True, null=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("task_id", models.CharField(max_length=100)),
+                ("title", models.CharField(blank=True, max_length=300)),
+                ("group", models.CharField(max_length=100)),
+                ("index", models.PositiveIntegerField()),
+                ("attempt", models.PositiveSmallIntegerField(default=0)),
+                ("losses", models.PositiveSmallIntegerField(default=0)),
+                ("seed", models.BigIntegerField()),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("passed", "Passed"),
+                            ("failed", "Failed"),
+                            ("void", "Void"),
+                        ],
+                        default="queued",
+                        max_length=8,
+                    ),
+                ),
+                ("available_at", models.DateTimeField(blank=True, null=True)),
+                ("lease_token", models.UUIDField(blank=True, null=True)),
+                ("leased_by", models.CharField(blank=True, max_length=100)),
+                ("lease_expires_at", models.DateTimeField(blank=True, null=True)),
+                ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
+                ("void_cause", models.CharField(blank=True, max_length=40)),
+                ("termination", models.CharField(blank=True, max_length=30)),
+                ("category", models.CharField(blank=True, max_length=30)),
+                ("s1", models.BooleanField(null=True)),
+                ("s2", models.BooleanField(null=True)),
+                ("s3", models.BooleanField(null=True)),
+                ("fingerprint", models.CharField(blank=True, max_length=64)),
+                ("explanation", models.TextField(blank=True)),
+                ("turns", models.PositiveIntegerField(default=0)),
+                ("tool_calls", models.PositiveIntegerField(default=0)),
+                ("seconds", models.FloatField(blank=True, null=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ['run', 'id'],
+                "ordering": ["run", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('status', models.CharField(choices=[('planned', 'Planned'), ('running', 'Running'), ('paused', 'Paused'), ('finished', 'Finished'), ('cancelled', 'Cancelled')], default='planned', max_length=10)),
-                ('task_ids', models.JSONField()),
-                ('trials_per_task', models.PositiveIntegerField()),
-                ('trial_count', models.PositiveIntegerField()),
-                ('seed', models.BigIntegerField()),
-                ('max_attempts', models.PositiveSmallIntegerField(default=3)),
-                ('trials_at_once', models.PositiveSmallIntegerField(default=16)),
-                ('limits', models.JSONField(default=dict)),
-                ('persona', models.CharField(blank=True, max_length=100)),
-                ('persona_options', models.JSONField(default=dict)),
-                ('checkers', models.JSONField(default=list)),
-                ('gate', models.JSONField(blank=True, null=True)),
-                ('gate_answer', models.JSONField(blank=True, null=True)),
-                ('manifest', models.JSONField(default=dict)),
-                ('summary', models.JSONField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('bot_version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='bots.botversion')),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('pack_version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='packs.packversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("planned", "Planned"),
+                            ("running", "Running"),
+                            ("paused", "Paused"),
+                            ("finished", "Finished"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="planned",
+                        max_length=10,
+                    ),
+                ),
+                ("task_ids", models.JSONField()),
+                ("trials_per_task", models.PositiveIntegerField()),
+                ("trial_count", models.PositiveIntegerField()),
+                ("seed", models.BigIntegerField()),
+                ("max_attempts", models.PositiveSmallIntegerField(default=3)),
+                ("trials_at_once", models.PositiveSmallIntegerField(default=16)),
+                ("limits", models.JSONField(default=dict)),
+                ("persona", models.CharField(blank=True, max_length=100)),
+                ("persona_options", models.JSONField(default=dict)),
+                ("checkers", models.JSONField(default=list)),
+                ("gate", models.JSONField(blank=True, null=True)),
+                ("gate_answer", models.JSONField(blank=True, null=True)),
+                ("manifest", models.JSONField(default=dict)),
+                ("summary", models.JSONField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "bot_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="bots.botversion"
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "pack_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs",
+                        to="packs.packversion",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Evidence',
+            name="Evidence",
             fields=[
-                ('trial', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='evidence', serialize=False, to='runs.trial')),
-                ('transcript', models.JSONField()),
-                ('changes', models.JSONField(default=list)),
-                ('verdict', models.JSONField(null=True)),
-                ('notes', models.JSONField(default=dict)),
-                ('versions', models.JSONField(default=dict)),
+                (
+                    "trial",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="evidence",
+                        serialize=False,
+                        to="runs.trial",
+                    ),
+                ),
+                ("transcript", models.JSONField()),
+                ("changes", models.JSONField(default=list)),
+                ("verdict", models.JSONField(null=True)),
+                ("notes", models.JSONField(default=dict)),
+                ("versions", models.JSONField(default=dict)),
             ],
             options={
-                'verbose_name_plural': 'evidence',
+                "verbose_name_plural": "evidence",
             },
         ),
         migrations.AddField(
-            model_name='trial',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='runs.run'),
+            model_name="trial",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="trials", to="runs.run"
+            ),
         ),
         migrations.CreateModel(
-            name='TrialAttempt',
+            name="TrialAttempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveSmallIntegerField()),
-                ('cause', models.CharField(max_length=40)),
-                ('detail', models.TextField(blank=True)),
-                ('worker', models.CharField(blank=True, max_length=100)),
-                ('seed', models.BigIntegerField()),
-                ('at', models.DateTimeField()),
-                ('trial', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='void_attempts', to='runs.trial')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveSmallIntegerField()),
+                ("cause", models.CharField(max_length=40)),
+                ("detail", models.TextField(blank=True)),
+                ("worker", models.CharField(blank=True, max_length=100)),
+                ("seed", models.BigIntegerField()),
+                ("at", models.DateTimeField()),
+                (
+                    "trial",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="void_attempts",
+                        to="runs.trial",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['trial', 'number'],
+                "ordering": ["trial", "number"],
             },
         ),
         migrations.AddIndex(
-            model_name='trial',
-            index=models.Index(fields=['run', 'status'], name='runs_trial_status'),
+            model_name="trial",
+            index=models.Index(fields=["run", "status"], name="runs_trial_status"),
         ),
         migrations.AddIndex(
-            model_name='trial',
-            index=models.Index(condition=models.Q(('status', 'queued')), fields=['run', 'id'], name='runs_trial_queued'),
+            model_name="trial",
+            index=models.Index(
+                condition=models.Q(("status", "queued")), fields=["run", "id"], name="runs_trial_queued"
+            ),
         ),
         migrations.AddIndex(
-            model_name='trial',
-            index=models.Index(condition=models.Q(('status', 'running')), fields=['run', 'lease_expires_at'], name='runs_trial_leased'),
+            model_name="trial",
+            index=models.Index(
+                condition=models.Q(("status", "running")),
+                fields=["run", "lease_expires_at"],
+                name="runs_trial_leased",
+            ),
         ),
         migrations.AddIndex(
-            model_name='trial',
-            index=models.Index(condition=models.Q(('status', 'failed')), fields=['run', 'fingerprint'], name='runs_trial_failed'),
+            model_name="trial",
+            index=models.Index(
+                condition=models.Q(("status", "failed")),
+                fields=["run", "fingerprint"],
+                name="runs_trial_failed",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='trial',
-            constraint=models.UniqueConstraint(fields=('run', 'task_id', 'index'), name='runs_trial_once'),
+            model_name="trial",
+            constraint=models.UniqueConstraint(fields=("run", "task_id", "index"), name="runs_trial_once"),
         ),
         migrations.AddConstraint(
-            model_name='trial',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_expires_at__isnull', False), ('lease_token__isnull', False), ('status', 'running')), models.Q(models.Q(('status', 'running'), _negated=True), ('lease_expires_at__isnull', True), ('lease_token__isnull', True)), _connector='OR'), name='runs_trial_lease'),
+            model_name="trial",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("lease_expires_at__isnull", False),
+                        ("lease_token__isnull", False),
+                        ("status", "running"),
+                    ),
+                    models.Q(
+                        models.Q(("status", "running"), _negated=True),
+                        ("lease_expires_at__isnull", True),
+                        ("lease_token__isnull", True),
+                    ),
+                    _connector="OR",
+                ),
+                name="runs_trial_lease",
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('status__in', ['planned', 'running'])), fields=['id'], name='runs_run_active'),
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("status__in", ["planned", "running"])),
+                fields=["id"],
+                name="runs_run_active",
+            ),
         ),
         migrations.AddIndex(
-            model_name='trialattempt',
-            index=models.Index(fields=['trial', 'cause'], name='runs_attempt_cause'),
+            model_name="trialattempt",
+            index=models.Index(fields=["trial", "cause"], name="runs_attempt_cause"),
         ),
         migrations.AddConstraint(
-            model_name='trialattempt',
-            constraint=models.UniqueConstraint(fields=('trial', 'number'), name='runs_attempt_once'),
+            model_name="trialattempt",
+            constraint=models.UniqueConstraint(fields=("trial", "number"), name="runs_attempt_once"),
         ),
     ]

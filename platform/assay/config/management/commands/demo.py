@@ -56,7 +56,8 @@ class Command(BaseCommand):
         console.print("Setting up the database")
         installation.migrate()
         for sign_in in [*demonstration.companies(), demonstration.operator()]:
-            console.print(f"  {sign_in.company}: {sign_in.host}, sign in as {sign_in.email} / {sign_in.password}")
+            line = f"  {sign_in.company}: {sign_in.host}, sign in as {sign_in.email} / {sign_in.password}"
+            console.print(line, soft_wrap=True, highlight=False)
         console.print(f"Loading {options['pack'].name}")
         planned = demonstration.plan(
             options["pack"], trials=options["trials"], tasks=options["tasks"], seed=options["seed"]
@@ -83,7 +84,9 @@ def _show(console: Console, planned: Planned) -> None:
         console.print(f"{run.pack_version} x {run.trials_per_task} trials a task")
         console.print(table)
     else:
-        console.print(f"{planned.company}: {planned.title}, {summary['passed']} of {summary['trials']} trials passed")
+        console.print(
+            f"{planned.company}: {planned.title}, {summary['passed']} of {summary['trials']} trials passed"
+        )
     console.print(f"Report: {path}", soft_wrap=True, highlight=False)
 
 
@@ -116,11 +119,15 @@ def _watch(console: Console, planned: list[Planned], worker: Worker) -> int:
             if all(s.status == RunStatus.FINISHED for s in seen.values()):
                 return sum(s.done for s in seen.values()) - sum(s.done for s in first.values())
             if any(s.status in (RunStatus.CANCELLED, RunStatus.PAUSED) for s in seen.values()):
-                raise CommandError("A run was paused or cancelled meanwhile; resume it, or start the demo again.")
+                raise CommandError(
+                    "A run was paused or cancelled meanwhile; resume it, or start the demo again."
+                )
             if [(s.done, s.status) for s in seen.values()] != [(s.done, s.status) for s in before.values()]:
                 moved = clock
             if clock - moved > _STALLED:
-                raise CommandError(f"No trial has ended for {_STALLED:.0f} s; the worker's log is {worker.log}")
+                raise CommandError(
+                    f"No trial has ended for {_STALLED:.0f} s; the worker's log is {worker.log}"
+                )
             if worker.ended() is not None:
                 raise CommandError(f"The worker ended with code {worker.ended()}; its log is {worker.log}")
             if not console.is_terminal and clock - said > _SAY_EVERY:
@@ -139,7 +146,9 @@ def _look(planned: list[Planned]) -> dict[str, RunProgress]:
 
 def _line(runs: list[RunProgress]) -> str:
     """For a log instead of a terminal."""
-    total = {name: sum(getattr(r, name) for r in runs) for name in ("done", "total", "passed", "failed", "void")}
+    total = {
+        name: sum(getattr(r, name) for r in runs) for name in ("done", "total", "passed", "failed", "void")
+    }
     speed = sum(r.per_second for r in runs)
     left = _left((total["total"] - total["done"]) / speed if speed else None)
     return (

@@ -26,7 +26,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         if not port_is_free(host, port):
-            raise CommandError(f"Port {port} on {host} is taken. Stop what uses it, or choose another: --port {port + 1}")
+            raise CommandError(
+                f"Port {port} on {host} is taken. Stop what uses it, or choose another: --port {port + 1}"
+            )
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with installation.services():
@@ -36,7 +38,9 @@ class Command(BaseCommand):
                     for domain in domains:
                         self.stdout.write(f"{domain.tenant.name}: http://{domain.domain}:{port}")
                     if len(domains) < 2:
-                        self.stdout.write("There is no company yet: run the demo, or manage.py create_tenant.")
+                        self.stdout.write(
+                            "There is no company yet: run the demo, or manage.py create_tenant."
+                        )
                     self.stdout.write("Press Ctrl-C to stop.")
                     self.stdout.flush()
                     uvicorn.run(

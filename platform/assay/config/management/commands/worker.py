@@ -11,7 +11,9 @@ from assay.config.processes import worker_command, worker_environment
 
 
 class Command(BaseCommand):
-    help = "Run trials and deliveries until stopped. Start as many as you like, on as many machines as you like."
+    help = (
+        "Run trials and deliveries until stopped. Start as many as you like, on as many machines as you like."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--processes", type=int, default=max(2, os.cpu_count() or 2))

@@ -16,7 +16,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--email", required=True)
-        parser.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+        parser.add_argument(
+            "--password-stdin", action="store_true", help="read the password from standard input"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         password = new_password("operator", from_stdin=options["password_stdin"])

@@ -19,7 +19,9 @@ class Command(BaseCommand):
         parser.add_argument("--host", required=True, help="the host name, for example acme.example.com")
         parser.add_argument("--owner-email", required=True)
         parser.add_argument(
-            "--owner-password-stdin", action="store_true", help="read the owner's password from standard input"
+            "--owner-password-stdin",
+            action="store_true",
+            help="read the owner's password from standard input",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -319,6 +319,6 @@ class _Trigger:
 
 def _trigger(reaction: Reaction) -> _Trigger:
     if reaction.match:
-        return _Trigger([p for p in map(phrase, reaction.match) if p is not None], every=False)
+        return _Trigger([p for text in reaction.match if (p := phrase(text, True)) is not None], every=False)
     content = [w for w in words(reaction.when) if w not in _STOP]
-    return _Trigger([p for p in map(phrase, content) if p is not None], every=True)
+    return _Trigger([p for word in content if (p := phrase(word, True)) is not None], every=True)

@@ -51,15 +51,40 @@ def normal(text: str) -> str:
     return _SPACE.sub(" ", text)
 
 
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+|%")
+
+
 def words(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"\w+", normal(text)))
+    return tuple(_WORD.findall(normal(text)))
 
 
 @lru_cache(maxsize=4096)
-def phrase(text: str) -> re.Pattern[str] | None:
-    """Finds `text` in normal text: whole words, in singular or plural. None when it has no word."""
-    parts = [_in_number(word) for word in words(text)]
-    return re.compile(r"(?<!\w)" + r"[\s\-/]+".join(parts) + r"(?!\w)") if parts else None
+def phrase(text: str, stems: bool = False) -> re.Pattern[str] | None:
+    """Finds `text` in normal text: whole words, in singular or plural, and equal numbers (25 is 25.00).
+
+    With `stems`, words of five letters or more may go on: "refund" finds "refunded". None when it has no word.
+    """
+    parts = [_number(w) if w[0].isdigit() else _stem(w) if stems else _in_number(w) for w in words(text)]
+    if not parts:
+        return None
+    found = r"[\s\-/]+".join(parts).replace(r"[\s\-/]+%", r"\s*%")
+    return re.compile(
+        rf"(?<![\w.,])(?:{found})(?!\w)" if parts[0][0].isdigit() else rf"(?<!\w)(?:{found})(?!\w)"
+    )
+
+
+def _stem(word: str) -> str:
+    return re.escape(word) + r"\w*" if word.isalpha() and len(word) >= 5 else _in_number(word)
+
+
+def _number(text: str) -> str:
+    """193.5 as it may be written: 193.5, 193.50; 1290 also 1,290 and 1290.00."""
+    match = re.fullmatch(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?", text)
+    if match is None:
+        return re.escape(text)
+    whole, cents = match[1].replace(",", ""), (match[2] or "").rstrip("0")
+    groups = [whole[max(0, end - 3) : end] for end in range(len(whole), 0, -3)][::-1]
+    return ",?".join(groups) + (rf"\.{cents}0*" if cents else r"(?:\.0+)?") + r"(?![.,]?\d)"
 
 
 def _in_number(word: str) -> str:

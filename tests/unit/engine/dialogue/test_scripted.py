@@ -199,6 +199,27 @@ def test_without_match_all_content_words_of_when_set_a_reaction_off() -> None:
     assert reply("A fee is charged. Is that okay?", told).text.startswith("Yes")
 
 
+@pytest.mark.parametrize(
+    ("match", "heard", "reacts"),
+    [
+        ("restocking fee", "Restocking fees apply.", True),
+        ("refund", "It was refunded.", True),
+        ("combin", "Codes cannot be combined.", True),
+        ("fee", "Here is some feedback.", False),
+        ("25.00", "It costs $25.", True),
+        ("$25", "It costs 25.00 dollars.", True),
+        ("25", "It costs 125.00 or 25.50 or 1,025.", False),
+        ("1290.5", "That is 1,290.50 in all.", True),
+        ("15%", "A fee of 15 % applies.", True),
+        ("15 %", "Within 15 days.", False),
+        ("don't match", "We do not match prices.", True),
+    ],
+)
+def test_the_words_of_a_reaction_are_found_as_people_write_them(match: str, heard: str, reacts: bool) -> None:
+    line = reply(f"{heard} Okay?", reacting("refuse", (match,)))
+    assert line.text.startswith("No") == reacts
+
+
 def test_a_reaction_says_its_text_and_answers_what_is_asked_beside_it() -> None:
     line = reply(
         "There is a restocking fee. What is your order number?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from assay.engine.grading.numbers import names_number, numbers_in
@@ -94,6 +94,7 @@ def test_a_notation_with_two_readings_counts_for_both() -> None:
 amounts = st.decimals(min_value="0.01", max_value="9999999.99", places=2)
 
 
+@settings(deadline=None)
 @given(
     amounts,
     st.sampled_from(["{}", "${}", "€{}", "{} EUR", "USD{}", "-{}", "({})", "**{}**", "about {}!"]),
@@ -111,6 +112,7 @@ def test_any_amount_is_found_however_it_is_written(amount: Decimal, around: str,
     assert names_number(text, float(amount))
 
 
+@settings(deadline=None)
 @given(amounts, amounts)
 def test_an_amount_is_not_found_where_another_one_stands(amount: Decimal, other: Decimal) -> None:
     assume(amount != other)
@@ -120,6 +122,7 @@ def test_an_amount_is_not_found_where_another_one_stands(amount: Decimal, other:
     assert names_number(text, float(amount)) is None
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_can_be_read(text: str) -> None:
     for named in numbers_in(text):

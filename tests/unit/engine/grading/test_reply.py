@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.engine.dialogue.transcript import BotMessage, Termination, ToolCall, Transcript, UserMessage
@@ -155,6 +155,7 @@ def test_how_a_phrase_may_be_said(text: str, phrase: str, said: bool) -> None:
     assert (says(text, phrase) is not None) is said
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1), st.text(), st.text())
 def test_any_text_can_be_looked_for_in_any_other(phrase: str, before: str, after: str) -> None:
     says(before, phrase)

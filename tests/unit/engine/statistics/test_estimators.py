@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.engine.statistics.estimators import curves, pass_at_k, pass_hat_k, plug_in
@@ -50,6 +50,7 @@ def test_the_vectors_are_all_there() -> None:
 trials = st.integers(1, 400).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
 
 
+@settings(deadline=None)
 @given(trials)
 def test_whole_curves_agree_with_exact_integers(case: tuple[int, int]) -> None:
     n, c = case
@@ -60,6 +61,7 @@ def test_whole_curves_agree_with_exact_integers(case: tuple[int, int]) -> None:
         assert hat[0, k - 1] == pytest.approx(pass_hat_k(n, c, k), rel=1e-12, abs=1e-300)
 
 
+@settings(deadline=None)
 @given(trials)
 def test_with_k_passing_at_least_once_gets_no_rarer_and_always_no_likelier(case: tuple[int, int]) -> None:
     n, c = case
@@ -70,6 +72,7 @@ def test_with_k_passing_at_least_once_gets_no_rarer_and_always_no_likelier(case:
     assert np.all(hat <= plug + 1e-12)  # the plug-in is biased upwards
 
 
+@settings(deadline=None)
 @given(trials, st.integers(1, 400))
 def test_failing_and_passing_mirror_each_other(case: tuple[int, int], k: int) -> None:
     n, c = case

@@ -126,6 +126,7 @@ def test_the_posterior_is_jeffreys() -> None:
     assert beta_posterior(0, 0) is None
 
 
+@settings(deadline=None)
 @given(st.integers(1, 5000).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
 def test_shares_are_wilsons(case: tuple[int, int]) -> None:
     count, of = case
@@ -136,7 +137,7 @@ def test_shares_are_wilsons(case: tuple[int, int]) -> None:
     assert wilson(0, 0) is None
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 20), st.integers(0, 20)), min_size=1, max_size=8).map(
         lambda kinds: [(n, min(c, n)) for n, c in kinds]

@@ -228,7 +228,7 @@ def test_counts_that_fit_a_published_model_give_its_published_figures(
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 2)).filter(

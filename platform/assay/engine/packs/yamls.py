@@ -294,24 +294,18 @@ def _line(event: Any) -> int:
 
 def _explain(error: yaml.YAMLError, text: str) -> tuple[int, str]:
     """Line and sentence for what PyYAML could not read."""
-    if not isinstance(error, yaml.MarkedYAMLError):
+    mark = getattr(error, "problem_mark", None)
+    if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
         return 0, "The file is no YAML; it holds characters that YAML does not allow."
-    said = error.problem or "it is not YAML"
-    mark = error.problem_mark
-    # For what is not closed, the place where it opens helps; the end of the file does not.
-    unclosed = error.context_mark is not None and mark is not None and mark.index >= len(text.rstrip())
-    if unclosed and error.context_mark is not None:
-        opened = (
-            "[ ... ]"
-            if "sequence" in (error.context or "")
-            else "{ ... }"
-            if "mapping" in (error.context or "")
-            else ""
-        )
-        if opened and "flow" in (error.context or ""):
-            return error.context_mark.line + 1, f"The {opened} that opens here is not closed."
-        mark = error.context_mark
-    line = mark.line + 1 if mark is not None else 0
+    said, context, opened = error.problem or "it is not YAML", error.context or "", error.context_mark
+    if opened is not None and mark.index >= len(text.rstrip()):
+        # Something is not closed: the place where it opens helps, the end of the file does not.
+        for kind, form in (("flow sequence", "[ ... ]"), ("flow mapping", "{ ... }")):
+            if kind in context:
+                return opened.line + 1, f"The {form} that opens here is not closed."
+        mark = opened
+    # The mark of an end may stand a line behind the last one.
+    line = min(mark.line, text.rstrip().count("\n")) + 1
     for needle, sentence in _HINTS:
         if needle in said:
             return line, sentence

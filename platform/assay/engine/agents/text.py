@@ -38,10 +38,9 @@ _EXAMPLE = '```tool\n{"tool": "NAME", "arguments": {}}\n```'
 
 _BLOCK = re.compile(r"```[ \t]*tool[ \t]*\r?\n(.*?)(?:\r?\n[ \t]*```|\Z)", re.DOTALL)
 _CLOSED = re.compile(r"\n[ \t]*```\Z")
-# A call outside such a block: in another fence, or with nothing around it.
-_ASTRAY = re.compile(
-    r"```[ \t]*(?:json|tool_call|\w*)?[ \t]*\r?\n?\s*(\{\s*\"tool\"\s*:.*?)(?:```|\Z)|\A\s*(\{\s*\"tool\"\s*:.*)",
-    re.DOTALL,
+# Other places where models put their calls.
+_ELSEWHERE = re.compile(
+    r"```[ \t]*\w*[ \t]*\r?\n?(.*?)(?:```|\Z)|<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL
 )
 _NAME = re.compile(r'"tool"\s*:\s*"([^"\n]{1,200})"')
 
@@ -68,10 +67,9 @@ class Text:
             return Turn(
                 reply.text[: blocks[-1].end()], tuple(_call(n, b[0], b[1]) for n, b in enumerate(blocks))
             )
-        if astray := _ASTRAY.search(reply.text):
-            written = astray[1] or astray[2]
+        if (astray := _astray(reply.text)) is not None:
             problem = f"A call must stand in a block of its own, like this:\n{_EXAMPLE}"
-            return Turn(reply.text, (_unreadable(0, written, problem),))
+            return Turn(reply.text, (_unreadable(0, astray, problem),))
         return Turn(reply.text.strip())
 
     def called(self, turn: Turn) -> Message:
@@ -113,6 +111,14 @@ def _call(number: int, block: str, written: str) -> Call:
     if not isinstance(arguments, dict):
         return _unreadable(number, written, f'"arguments" must be a JSON object:\n{_EXAMPLE}')
     return Call(str(number), call["tool"], json.dumps(arguments, ensure_ascii=False))
+
+
+def _astray(text: str) -> str | None:
+    """What was meant as a call, but stands in another fence or in none."""
+    for match in _ELSEWHERE.finditer(text):
+        if match[2] is not None or (match[1].lstrip().startswith("{") and '"tool"' in match[1]):
+            return match[2] or match[1] or ""
+    return text if text.lstrip().startswith("{") and '"tool"' in text else None
 
 
 def _unreadable(number: int, written: str, problem: str) -> Call:

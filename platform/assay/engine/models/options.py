@@ -18,7 +18,9 @@ _OURS = frozenset(
     """.split()  # noqa: SIM905 (a list of 40 quoted words reads worse)
 )
 # Where requests go and whose account pays is said by the options above, where it is checked.
-_ELSEWHERE = re.compile(r"(?:^|_)(?:url|base|endpoint|host|proxy|secret|password|credentials?|token|session|profile|role|cert|ssl)(?:_|$)|api_?key")
+_ELSEWHERE = re.compile(
+    r"(?:^|_)(?:url|base|endpoint|host|proxy|secret|password|credentials?|token|session|profile|role|cert|ssl)(?:_|$)|api_?key"
+)
 REFERENCE = re.compile(r"(?:env|secret):\S+")
 
 

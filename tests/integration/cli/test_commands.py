@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.openai_server import Completion, OpenAIServer, Request, call, say
+
 ROOT = Path(__file__).parents[3]
 LIBRARY = ROOT / "tests/support/packs/library"
 COMMAND = [sys.executable, "-m", "assay.cli.main"]
@@ -196,3 +198,34 @@ def test_a_run_needs_no_django_and_no_litellm(shell: Shell) -> None:
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_model_behind_an_openai_compatible_server_is_run_by_reference_to_its_key(shell: Shell) -> None:
+    def answer(request: Request) -> Completion:
+        if any(message["role"] == "tool" for message in request.messages):
+            return say("Your loan is renewed until 13 May. Is there anything else?")
+        return call("loans_renew", {"loan_id": "LN-1", "days": 7})
+
+    with OpenAIServer(answer) as server:
+        done = shell.assay(
+            *("run", LIBRARY, "--bot", "litellm:openai/some-model", "--base-url", server.base_url),
+            *(
+                "--api-key",
+                "env:KEY_OF_THE_MODEL",
+                "--param",
+                "temperature=0.25",
+                "--bot-option",
+                "tool_mode=native",
+            ),
+            *("--tasks", "LIB-LOAN-001", "--trials", 2, "--out", "out", "--json"),
+            environment={"KEY_OF_THE_MODEL": "sk-not-to-be-kept"},
+        )
+        requests = list(server.requests)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    assert shown["summary"]["passed"] == 2
+    assert shown["manifest"]["bot"]["synthetic"] is False
+    assert {r.headers["authorization"] for r in requests} == {"Bearer sk-not-to-be-kept"}
+    assert {r.body["temperature"] for r in requests} == {0.25}
+    kept = "".join(path.read_text(encoding="utf-8") for path in (shell.folder / "out").iterdir())
+    assert "sk-not-to-be-kept" not in kept + done.stdout + done.stderr

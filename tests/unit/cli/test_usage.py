@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -237,3 +238,25 @@ def test_plugins_are_listed_and_one_that_cannot_be_loaded_is_a_problem(
         get_manager.cache_clear()
     assert missing.returncode == 1
     assert "ASSAY_PLUGINS names this plugin, but it is not installed" in missing.stderr
+
+
+def test_a_run_of_which_no_trial_counts_is_a_problem_and_says_why(shell: Shell) -> None:
+    pack = shell.folder / "pack"
+    shutil.copytree(LIBRARY, pack)
+    for path in (pack / "tasks").glob("*.yaml"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(
+            re.sub(r"(?m)^  reply:\n(?:    .*\n)+", "  reply: [{must: be kind about it}]\n", text),
+            encoding="utf-8",
+        )
+    done = shell.assay(
+        "run", pack, "--bot", "reference:faithful", "--trials", 2, "--tasks", "LIB-FEE-001", "--json"
+    )
+    shown = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert "No trial was valid" in done.stderr
+    assert (
+        shown["summary"]["voids"] == {"cannot_tell": 2} == shown["void_attempts"]
+    )  # tried once, which is enough
+    assert shown["summary"]["overall"]["pass_at"]["1"] is None
+    assert shown["summary"]["worst_case"]["pass_at"]["1"]["value"] == 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -51,8 +50,8 @@ def check_counted_once(run: Run) -> None:
 
 def pool_of(worker: Worker) -> list[int]:
     """The process ids of a worker's pool."""
-    found = subprocess.run(["pgrep", "-P", str(worker.pid)], capture_output=True, text=True, check=False)
-    return [int(line) for line in found.stdout.split()]
+    children = Path(f"/proc/{worker.pid}/task/{worker.pid}/children")
+    return [int(pid) for pid in children.read_text().split()]
 
 
 @pytest.fixture
@@ -260,6 +259,27 @@ def test_runs_of_two_companies_at_once_stay_in_their_schemas(
         assert not Trial.objects.filter(run=other).exclude(status="passed").exists()
         assert not BotVersion.objects.filter(spec="reference:careless").exists()
         assert Trial.objects.count() == Run.objects.aggregate(n=Sum("trial_count"))["n"]
+
+
+def test_a_message_works_for_the_company_that_its_arguments_name_whatever_its_header_says(
+    installation: Installation, library: PackVersion
+) -> None:
+    from assay.runs.tasks import execute
+
+    run = plan(library, trials=5)
+    installation.purge()
+    with in_tenant("globex"):
+        before = Trial.objects.count()
+        execute.apply_async(args=["acme", run.pk])  # its header says globex
+    execute.apply_async(args=["gone", run.pk], headers={"_schema_name": "gone"})
+    execute.apply_async(args=["public", run.pk], headers={"_schema_name": "public"})
+    worker = installation.start_worker()
+    installation.finished(run)
+    check_counted_once(run)
+    wait_until(lambda: installation.purge() == 0, "an empty queue")
+    assert worker.ended() is None
+    with in_tenant("globex"):
+        assert Trial.objects.count() == before
 
 
 def _alive(pid: int) -> bool:

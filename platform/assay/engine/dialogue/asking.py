@@ -122,7 +122,12 @@ class _Reading:
         found = _requested(clause, request, mentions, self._before) if request else []
         if question and not found:
             found = _questioned(clause, mentions)
-        if found:
+        if not found and question and speech.PREFER.search(clause):
+            # "I can send a label or a van. Which do you prefer?"
+            found = [m.fact for m in self._before if not m.short]
+            self.choice = self.choice or not found
+            self.asked += found
+        elif found:
             self.asked += found
             # "I need two things, the order number among them:" may still go on as a list.
             self._leads = self._leads or (not item and clause.endswith(":"))

@@ -18,7 +18,8 @@ _GIVE = r"(?:provide|give|share|send (?:me|us|over|through)|tell|let (?:me|us) (
 _TO_ME = r"(?: (?:back )?(?:to |with )?(?:me|us)\b)?(?: again)?(?: with| about| more about| a bit about)?(?= |$|[:,.?!])"
 _SOFT = r"(?: please| kindly| also| just| first| now| then| quickly| perhaps| maybe| possibly| next| at least| once more)*"
 _FIRST = r"^(?:(?:and|also|then|first|next|now|so|great|thanks|ok|okay|sure|hello|hi)[, ]+)*"
-_HAVE = r"(?: to (?:know|have|get|ask(?: you)?(?: for)?|see|verify|confirm|collect))?\b(?! to\b| you to\b)"
+# Not: "I have all I need now", "I need to look it up".
+_HAVE = r"(?: to (?:know|have|get|ask(?: you)?(?: for)?|see|verify|confirm|collect))?\b(?=:| \w)(?! (?:to|you to|now|for|at|right)\b)"
 
 # In a sentence of any kind. The thing asked for follows the match.
 REQUEST = _any(
@@ -52,8 +53,15 @@ REQUEST_IN_QUESTION = _any(
 )
 # A question although the question mark is missing.
 QUESTION = _any(
-    rf"{_FIRST}(?:what|who|how) (?:is|are|was|were|about|did|do)\b",
-    rf"{_FIRST}(?:which|when did|when was|where did|where was|do you have|did you|have you|has it|was it)\b",
+    rf"{_FIRST}(?:what|whose)\b(?! (?:a|you|we|i|it)\b)",
+    rf"{_FIRST}which\b(?! (?:is|are|was|means|you|we|i|it)\b)",
+    rf"{_FIRST}(?:who|how|when|where|why) (?:is|are|was|were|do|does|did|will|would|many|much|long|about)\b",
+    rf"{_FIRST}(?:do you have|did you|have you|has it|was it)\b",
+)
+# Asks which of the things named before is wanted.
+PREFER = re.compile(
+    r"\b(?:which|what)(?: one| option| way| of (?:these|those|them|the two))?(?: \w+){0,4} (?:prefer|like|better|best|suits?|choose)\b"
+    r"|\bwhich (?:one|of (?:these|those|them|the two))\b"
 )
 # Requests that can be answered with yes: "please confirm the cancellation".
 CHECKS = re.compile(r"(?:you|please|kindly|just)\b.*\b(?:confirm|verify|double[- ]check)\b")
@@ -67,6 +75,7 @@ ANNOUNCES = _any(
 OPEN = _any(
     r"\b(?:how|what) (?:can|may|could|might) (?:i|we) (?:help|do|assist)\b",
     r"\bwhat (?:is|seems to be|was) (?:the|your) (?:issue|problem|request|question|concern|matter|trouble|enquiry|inquiry)\b",
+    r"\bwhat (?:is|was|went|seems to be|exactly is) wrong\b",
     r"\bwhat (?:exactly )?(?:would you like|do you want|do you need|are you looking|are you trying|brings you|happened)\b",
     r"\b(?:describe|explain|clarify|elaborate|rephrase|repeat)\b",
     r"\bmore (?:details?|information|about)\b|\b(?:your|the) (?:issue|problem|request|situation|concern)\b",

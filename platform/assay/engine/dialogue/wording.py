@@ -107,7 +107,7 @@ def _in_number(word: str) -> str:
 # Where a new question or request starts inside a sentence.
 _START = (
     r"(?:(?:could|can|would|will|may|shall|should|did|do|have|are) (?:you|i|we)\b|please (?=\w)|kindly "
-    r"|what (?:is|are|was|were)\b|(?:is|was|has|are|were) (?:it|that|this|there|the|your)\b"
+    r"|what (?!a\b|you\b|we\b|i\b|it\b)\w|(?:is|was|has|are|were) (?:it|that|this|there|the|your)\b"
     r"|(?:i|we) (?:will |would |also |do |just )*need\b|let me know\b|when (?:did|do|was|is)\b|where (?:did|do|was|is)\b"
     r"|how (?:did|do|was|is|can|may)\b|why (?:did|do|was|is)\b|which )"
 )

@@ -75,11 +75,11 @@ def run(
     lab = recipe.on(checked.world)
     folder = out or _new_folder(checked.pack.name, spec)
     manifest = _manifest(recipe, lab, chosen, trials, max_attempts, _seed(seed, out))
-    if wanted is not None:
-        manifest["gate"] = wanted
 
     stopped = False
     with ResultsFolder(folder, manifest) as results:
+        if wanted is not None:
+            results.note("gate", wanted)
         done = {(t.task, t.index) for t in results.done.trials}
         if done:
             print(
@@ -109,7 +109,7 @@ def run(
             with contextlib.suppress(Exception):
                 asyncio.run(lab.connector.aclose())
         if not stopped and not results.manifest.get("finished_at"):
-            results.finish(_now())
+            results.note("finished_at", _now())
     if stopped:
         print(f"Stopped. What is done is kept in {folder}; continue with --out {folder}.", file=sys.stderr)
     return _show(folder, as_json, stopped)

@@ -143,10 +143,13 @@ class ResultsFolder:
         """Keep an attempt that is tried again."""
         self._append(VOID_ATTEMPTS, record)
 
-    def finish(self, finished_at: str) -> None:
-        """Write down when the run ended."""
-        self.manifest["finished_at"] = finished_at
-        self._write_manifest()
+    def note(self, key: str, value: Any) -> None:
+        """Put something into the manifest that is not part of what the run is (IDENTITY): its gate, its end."""
+        if key in IDENTITY:
+            raise ValueError(f"{key} is part of what the run is")
+        if self.manifest.get(key) != value:
+            self.manifest[key] = value
+            self._write_manifest()
 
     def close(self) -> None:
         for descriptor in [*self._open.values(), self._lock]:

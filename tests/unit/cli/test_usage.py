@@ -103,6 +103,10 @@ def test_the_gate_decides_the_exit_code(shell: Shell) -> None:
     assert not_met["gate"]["met"] is False  # six flawless tasks do not prove it
     report = shell.document("report", "b")
     assert report["gate"] == not_met["gate"]
+    # the same run under another gate: nothing is tried again
+    again = shell.document(*run, "--bot", "reference:faithful", "--gate", "pass^2>=0.4", "--out", "b")
+    assert again["gate"]["met"] is True
+    assert again["summary"] == not_met["summary"]
 
 
 def test_a_finished_folder_is_shown_again_and_another_run_does_not_touch_it(shell: Shell) -> None:

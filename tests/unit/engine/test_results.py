@@ -42,7 +42,7 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
         for item in records:
             folder.add(item)
         folder.add_void_attempt(record(2, down, 1))
-        folder.finish("2026-12-01T10:05:00+00:00")
+        folder.note("finished_at", "2026-12-01T10:05:00+00:00")
     results = read_results(tmp_path / "out")
     assert list(results.trials) == [records[1], records[0], records[2]]  # in the order of tasks and trials
     assert results.manifest == {**MANIFEST, "finished_at": "2026-12-01T10:05:00+00:00"}
@@ -80,6 +80,15 @@ def test_two_runs_cannot_write_to_one_folder(tmp_path: Path) -> None:
     with ResultsFolder(tmp_path, MANIFEST), pytest.raises(ResultsError, match="Another run is writing"):
         ResultsFolder(tmp_path, MANIFEST)
     ResultsFolder(tmp_path, MANIFEST).close()
+
+
+def test_what_a_run_is_cannot_be_changed_afterwards(tmp_path: Path) -> None:
+    with (
+        ResultsFolder(tmp_path, MANIFEST) as folder,
+        pytest.raises(ValueError, match="seed is part of what the run is"),
+    ):
+        folder.note("seed", "6")
+    assert read_manifest(tmp_path) == MANIFEST
 
 
 def test_a_damaged_line_is_named_and_never_skipped(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
 from assay.api import views
@@ -17,5 +17,5 @@ router.register("trials", views.TrialViewSet)
 urlpatterns = [
     path("v1/", include(router.urls)),
     path("v1/schema/", SpectacularAPIView.as_view(), name="api-schema"),
-    path("v1/docs/", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
+    path("v1/docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
 ]

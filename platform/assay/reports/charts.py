@@ -29,6 +29,16 @@ class Axes:
     y_ticks: tuple[tuple[float, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The trials of one task, side by side: a path for each kind of outcome, so that thousands stay small."""
+
+    width: int
+    height: int
+    paths: tuple[tuple[str, str], ...]  # CSS class, what to draw
+    says: str  # the same in words
+
+
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 44, 16, 14, 34
 
@@ -64,6 +74,45 @@ def curve(label: str, css: str, values: Sequence[tuple[int, float, float, float]
             for x, y, _, _, k, v, low, high in place
         ),
     )
+
+
+_OUTCOMES = {
+    "passed": ("ok", "passed"),
+    "failed": ("bad", "failed"),
+    "void": ("void", "void"),
+    "running": ("open", "in progress"),
+    "queued": ("open", "to come"),
+}
+_CELL = 10  # width of one trial, the gap included
+_STRIP_HEIGHT = 12
+_MOST_CELLS = 40  # more trials than these become a bar of their shares
+# Told apart by height as well as by colour: passed is tall, failed is low, void and open are dots.
+_SHAPES = {"ok": (0, 8, 12), "bad": (7, 8, 5), "void": (4, 4, 4), "open": (5, 8, 2)}  # top, width, height
+
+
+def strip(statuses: Sequence[str]) -> Strip:
+    """`statuses`: passed, failed, void, running or queued, in the order of the trials."""
+    number = {status: statuses.count(status) for status in _OUTCOMES}
+    says = ", ".join(f"{n} {_OUTCOMES[s][1]}" for s, n in number.items() if n) or "no trials"
+    drawn: dict[str, str] = {}
+    if len(statuses) <= _MOST_CELLS:
+        for i, status in enumerate(statuses):
+            css = _OUTCOMES[status][0]
+            top, width, height = _SHAPES[css]
+            left = _CELL * i + (8 - width) // 2
+            drawn[css] = drawn.get(css, "") + f"M{left} {top}h{width}v{height}h-{width}z"
+        return Strip(max(_CELL, _CELL * len(statuses)), _STRIP_HEIGHT, tuple(drawn.items()), says)
+    whole, left = _CELL * _MOST_CELLS, 0.0
+    for status, n in number.items():
+        css = _OUTCOMES[status][0]
+        width_of_it = whole * n / len(statuses)
+        if n:
+            top, _, height = _SHAPES[css]
+            drawn[css] = (
+                drawn.get(css, "") + f"M{left:.1f} {top}h{width_of_it:.1f}v{height}h-{width_of_it:.1f}z"
+            )
+        left += width_of_it
+    return Strip(whole, _STRIP_HEIGHT, tuple(drawn.items()), says)
 
 
 def _x(k: int, k_max: int) -> float:

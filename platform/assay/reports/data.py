@@ -17,13 +17,12 @@ from assay.reports.wording import (
     columns,
     count,
     interval,
+    moment,
     percent,
     value,
 )
 
 _MOST_FAILURES = 25  # shown; a bot that fails everywhere makes hundreds
-_CELL = 10  # width of one trial in a strip
-_CSS = {"passed": "ok", "failed": "bad", "void": "void"}
 
 Row = Mapping[str, Any]
 
@@ -67,7 +66,7 @@ def report_data(source: ReportSource) -> ReportData:
         bot=source.bot,
         pack=source.pack,
         counts={"tasks": summary["tasks"], "trials_per_task": most, "trials": f"{summary['trials']:,}"},
-        finished_at=source.finished_at,
+        finished_at=moment(source.finished_at),
         synthetic=source.synthetic,
         unfinished=source.unfinished,
         figures=main_figures(summary),
@@ -76,7 +75,7 @@ def report_data(source: ReportSource) -> ReportData:
         axes=charts.axes(most),
         curves=_curves(summary, most),
         columns=[heading for heading, _, _ in columns(summary)],
-        groups=_groups(summary),
+        groups=group_rows(summary),
         failed=summary["failed"],
         illusions=[_bar(ILLUSIONS[key], summary["illusion"][key]) for key in ("s1", "s2", "s3")],
         categories=[_bar(CATEGORIES[c["category"]], c) for c in summary["categories"]],
@@ -96,15 +95,16 @@ def headline(summary: Mapping[str, Any]) -> str:
     once, every = overall["pass_at"].get("1"), overall["pass_hat"].get(str(most))
     if once is None:
         return "No trial counts, so nothing can be said about this bot."
-    text = f"Right in {value(once)} of single trials"
+    text = f"A single trial is right in {value(once)} of the cases"
     if most > 1 and every is not None:
-        text += f"; right in all of {most} trials on {value(every)} of the tasks"
+        joined = "but" if every["value"] < once["value"] else "and"
+        text += f", {joined} all {most} trials are right on {value(every)} of the tasks"
     text += "."
     s3 = summary["illusion"]["s3"]
     if s3["of"]:
         text += (
             f" Of {count(s3['of'], 'failed trial')}, {s3['count']} ({percent(s3['share'])}) look perfect in the transcript:"
-            " they ended cleanly, data was changed and no tool showed an error."
+            " the conversation ended cleanly, data was changed and no tool showed an error."
         )
     return text
 
@@ -119,20 +119,20 @@ def main_figures(summary: Mapping[str, Any]) -> list[dict[str, str]]:
             "name": name,
             "css": css,
             "value": value(estimate),
-            "interval": f"95 %: {between}" if between else "",
+            "interval": f"(95\u00a0%: {between})" if between else "",
             "says": says,
         }
 
-    shown = [figure("pass@1", "", overall["pass_at"].get("1"), "How often a single trial is right.")]
+    shown = [figure("pass@1", "", overall["pass_at"].get("1"), "Right in a single trial")]
     if most > 1:
         shown += [
             figure(
                 f"pass@{most}", "can", overall["pass_at"].get(str(most)),
-                f"Whether it can be right: at least once in {most}.",
+                f"Right at least once in {most} trials",
             ),
             figure(
                 f"pass^{most}", "every", overall["pass_hat"].get(str(most)),
-                f"Whether it is right every time: all of {most}.",
+                f"Right every time, in all {most} trials",
             ),
         ]  # fmt: skip
     return shown
@@ -162,7 +162,8 @@ def _curves(summary: Mapping[str, Any], most: int) -> list[charts.Curve]:
     return [charts.curve(label, css, values, most) for label, css, values in drawn if values]
 
 
-def _groups(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+def group_rows(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each group of tasks, then all tasks, with the cells of `columns(summary)` in their order."""
     shown = columns(summary)
 
     def row(group: Mapping[str, Any], *, total: bool) -> dict[str, Any]:
@@ -209,22 +210,17 @@ def _failure(source: ReportSource, failure: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _tasks(source: ReportSource) -> list[dict[str, Any]]:
-    rows = []
-    for task in source.summary["per_task"]:
-        statuses = source.statuses.get(task["task"], ())
-        says = f"{task['passed']} passed, {task['failed']} failed, {task['void']} void"
-        rows.append(
-            {
-                "id": task["task"],
-                "title": source.titles.get(task["task"], ""),
-                "width": max(_CELL, _CELL * len(statuses)),
-                "cells": [(_CELL * i, _CSS[s]) for i, s in enumerate(statuses)],
-                "says": says,
-                "passed": task["passed"],
-                "valid": task["valid"],
-                "void": task["void"],
-            }
-        )
+    rows = [
+        {
+            "id": task["task"],
+            "title": source.titles.get(task["task"], ""),
+            "strip": charts.strip(source.statuses.get(task["task"], ())),
+            "passed": task["passed"],
+            "valid": task["valid"],
+            "void": task["void"],
+        }
+        for task in source.summary["per_task"]
+    ]
     return sorted(rows, key=lambda r: (r["passed"] / r["valid"] if r["valid"] else -1.0, r["id"]))
 
 

@@ -111,4 +111,4 @@ def _share(table: Table, name: str, share: Mapping[str, Any]) -> None:
 
 
 def _short(text: str) -> str:
-    return text.replace(" to ", "–").removesuffix(" %")
+    return text.replace(" to ", "–").removesuffix("%").rstrip()

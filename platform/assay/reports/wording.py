@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 CATEGORIES = {
@@ -30,16 +31,33 @@ CAUSES = {
 }
 
 
+ENDINGS = {
+    "user_done": "The customer had nothing more to ask",
+    "bot_handover": "The bot handed over to a person",
+    "bot_closed": "The bot closed the conversation",
+    "user_gave_up": "The customer gave up",
+    "turn_limit": "The limit of turns was reached",
+    "tool_call_limit": "The limit of tool calls was reached",
+    "token_limit": "The limit of tokens was reached",
+    "time_limit": "The time limit was reached",
+    "empty_replies": "The bot gave empty replies",
+    "bot_error": "The bot failed with an error",
+}
+
+
+_GAP = "\u00a0"  # a line does not end between a number and its sign
+
+
 def percent(share: float | None) -> str:
     """65.4 %; a dash for a share that does not exist."""
-    return "–" if share is None else f"{share * 100:.1f} %"
+    return "–" if share is None else f"{share * 100:.1f}{_GAP}%"
 
 
 def interval(estimate: Mapping[str, Any] | None) -> str:
     """60.1 to 70.3 %"""
     if not estimate or estimate.get("low") is None or estimate.get("high") is None:
         return ""
-    return f"{estimate['low'] * 100:.1f} to {estimate['high'] * 100:.1f} %"
+    return f"{estimate['low'] * 100:.1f} to {estimate['high'] * 100:.1f}{_GAP}%"
 
 
 def value(estimate: Mapping[str, Any] | None) -> str:
@@ -50,6 +68,11 @@ def cause(name: str) -> str:
     return CAUSES.get(name, name.replace("_", " ").capitalize())
 
 
+def ending(name: str) -> str:
+    """Why a conversation ended."""
+    return ENDINGS.get(name) or cause(name)
+
+
 def category(name: str) -> str:
     return CATEGORIES.get(name, name.replace("_", " ").capitalize())
 
@@ -57,6 +80,15 @@ def category(name: str) -> str:
 def count(number: int, noun: str) -> str:
     """1 trial, 20 trials"""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def moment(text: str) -> str:
+    """2026-12-01 21:05 UTC, of a time in ISO 8601; whatever is no time stays as it is."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if at.tzinfo else text
 
 
 def columns(summary: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:

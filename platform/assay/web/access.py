@@ -28,8 +28,16 @@ def needs(capability: str, *, to_post: str | None = None) -> Callable[[View[P]],
                 raise PermissionDenied(f"Your role ({user.get_role_display().lower()}) does not allow this.")
             return view(request, *args, **kwargs)
 
-        allowed: Any = login_required(checked)
-        return allowed  # type: ignore[no-any-return]
+        to_sign_in: Any = login_required(checked)
+
+        @wraps(view)
+        def opened(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            if request.headers.get("HX-Request") and not request.user.is_authenticated:
+                # A piece of a page whose member is no longer signed in: load the page, which leads to signing in.
+                return HttpResponse(status=401, headers={"HX-Refresh": "true"})
+            return to_sign_in(request, *args, **kwargs)  # type: ignore[no-any-return]
+
+        return opened
 
     return decorate
 

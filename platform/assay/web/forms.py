@@ -28,7 +28,7 @@ class SignInForm(AuthenticationForm):
 
 class PackUploadForm(forms.Form):
     file = forms.FileField(
-        label="Pack (zip)",
+        label="A pack's folder, as a zip",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
         error_messages={"required": "Choose a zip of the pack's folder."},
     )
@@ -91,24 +91,49 @@ class RunForm(forms.Form):
     bot_version = forms.ModelChoiceField(
         BotVersion.objects.select_related("bot").order_by("bot__name", "-number"), label="Bot version"
     )
-    trials = forms.IntegerField(label="Trials of each task", initial=20, min_value=1)
+    trials = forms.IntegerField(
+        label="Trials of each task",
+        initial=20,
+        min_value=1,
+        help_text="One success is not reliability: 20 show whether the bot is right every time",
+    )
     tasks = forms.CharField(
         required=False, max_length=200, help_text="A pattern such as RET-RMA-*; empty: every enabled task"
     )
     persona = forms.ChoiceField(required=False, help_text="How the simulated customer talks")
     seed = forms.IntegerField(required=False, min_value=0, help_text="Empty: drawn at random")
     gate_metric = forms.ChoiceField(
-        label="Gate", required=False, choices=[("", "None"), ("pass_hat", "pass^k"), ("pass_at", "pass@k")]
+        label="Figure",
+        required=False,
+        choices=[
+            ("", "No gate"),
+            ("pass_hat", "pass^k: right all k times"),
+            ("pass_at", "pass@k: right at least once"),
+        ],
     )
-    gate_k = forms.IntegerField(label="k", required=False, min_value=1, initial=5)
-    gate_at_least = forms.FloatField(label="at least", required=False, initial=0.9, min_value=0, max_value=1)
-    gate_in_every_group = forms.BooleanField(label="in every group of tasks", required=False)
+    gate_k = forms.IntegerField(label="k, the number of trials", required=False, min_value=1, initial=5)
+    gate_at_least = forms.FloatField(label="At least", required=False, initial=0.9, min_value=0, max_value=1)
+    gate_in_every_group = forms.BooleanField(
+        label="In every group of tasks, not only over all", required=False
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         personas = get_manager().personas()
         field: Any = self.fields["persona"]
         field.choices = [("", "As the task says"), *((name, kind.title) for name, kind in personas.items())]
+        # The newest of each, unless the page that led here chose one.
+        for name in ("pack_version", "bot_version"):
+            chooser: Any = self.fields[name]
+            chooser.empty_label = None
+            if not self.initial.get(name):
+                self.initial[name] = chooser.queryset.order_by("-pk").values_list("pk", flat=True).first()
+
+    def what(self) -> list[forms.BoundField]:
+        return [field for field in self if not field.name.startswith("gate_")]
+
+    def gate(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name.startswith("gate_")]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data

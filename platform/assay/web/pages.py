@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Count, Min, QuerySet
+from django.db.models.fields.json import KeyTransform
+from pydantic import BaseModel
 
 from assay.engine.packs import Problem
 from assay.packs.models import TaskEntry
 from assay.plugins.manager import get_manager
-from assay.reports.wording import category, value
-from assay.runs.models import Run, Trial
+from assay.reports.charts import Strip, strip
+from assay.reports.wording import category, cause, value
+from assay.runs.models import ACTIVE, Run, Trial
+from assay.runs.services import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +29,20 @@ class RunRow:
     gate: bool | None
 
 
-def run_rows(runs: Iterable[Run]) -> list[RunRow]:
+def runs_to_list() -> QuerySet[Run]:
+    """Runs with what a list shows of them, newest first. A summary can have a megabyte, so only its total is read."""
+    return (
+        Run.objects.select_related("pack_version__pack", "bot_version__bot")
+        .defer("summary", "manifest", "task_ids", "pack_version__bundle")
+        .annotate(overall=KeyTransform("overall", "summary"))
+    )
+
+
+def run_rows(runs: Iterable[Any]) -> list[RunRow]:
+    """`runs`: from runs_to_list()."""
     rows = []
     for run in runs:
-        overall = run.summary["overall"] if run.summary else {"pass_at": {}, "pass_hat": {}}
+        overall = run.overall or {"pass_at": {}, "pass_hat": {}}
         k = run.trials_per_task
         rows.append(
             RunRow(
@@ -40,9 +57,14 @@ def run_rows(runs: Iterable[Run]) -> list[RunRow]:
 
 
 def connector_rows() -> list[dict[str, Any]]:
-    """The ways to talk to a bot that are installed."""
+    """The ways to talk to a bot that are installed, each with the options it takes."""
     return [
-        {"name": kind.name, "title": kind.title, "targets": ", ".join(kind.targets)}
+        {
+            "name": kind.name,
+            "title": kind.title,
+            "targets": ", ".join(kind.targets),
+            "options": _option_rows(kind.options),
+        }
         for kind in get_manager().connectors().values()
     ]
 
@@ -50,63 +72,89 @@ def connector_rows() -> list[dict[str, Any]]:
 def ticket_system_rows() -> list[dict[str, Any]]:
     """The ticket systems that plugins bring, each with the options it takes."""
     return [
-        {
-            "name": kind.name,
-            "title": kind.title,
-            "options": [
-                {
-                    "name": field.alias or name,
-                    "required": field.is_required(),
-                    "says": field.description or "",
-                }
-                for name, field in kind.options.model_fields.items()
-            ],
-        }
+        {"name": kind.name, "title": kind.title, "options": _option_rows(kind.options)}
         for kind in get_manager().ticket_systems().values()
     ]
 
 
-@dataclass(slots=True)
+def _option_rows(options: type[BaseModel]) -> list[dict[str, Any]]:
+    return [
+        {"name": field.alias or name, "required": field.is_required(), "says": field.description or ""}
+        for name, field in options.model_fields.items()
+    ]
+
+
+def progress_row(now: Progress) -> dict[str, Any]:
+    """Where a run stands, in words besides the numbers."""
+    return {
+        "now": now,
+        "active": now.status in ACTIVE,
+        "left": about(now.seconds_left) if now.seconds_left and now.status in ACTIVE else "",
+        "voids": ", ".join(f"{n} × {cause(name).lower()}" for name, n in now.void_attempts.items()),
+    }
+
+
+def about(seconds: float) -> str:
+    """40 s, 12 min, 3 h: as exact as a guess can be."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+@dataclass(frozen=True, slots=True)
 class TaskRow:
-    """A task of a run with its trials, in order: (trial's id, number from 1, status)."""
+    """A task of a run with its trials, in order."""
 
     id: str
     title: str
     group: str
-    trials: list[tuple[int, int, str]]
+    statuses: tuple[str, ...]
 
     @property
     def passed(self) -> int:
-        return sum(status == "passed" for *_, status in self.trials)
+        return self.statuses.count("passed")
 
     @property
     def valid(self) -> int:
-        return sum(status in ("passed", "failed") for *_, status in self.trials)
+        return self.passed + self.statuses.count("failed")
+
+    @property
+    def strip(self) -> Strip:
+        return strip(self.statuses)
 
 
 def task_rows(run: Run) -> list[TaskRow]:
     """Every task of the run, least reliable first."""
-    rows: dict[str, TaskRow] = {}
-    trials = Trial.objects.filter(run=run).order_by("task_id", "index")
-    for pk, task, title, group, index, status in trials.values_list(
-        "pk", "task_id", "title", "group", "index", "status"
-    ).iterator(chunk_size=5_000):
-        row = rows.setdefault(task, TaskRow(task, title, group, []))
-        row.trials.append((pk, index + 1, status))
-    return sorted(rows.values(), key=lambda r: (r.passed / r.valid if r.valid else 1.0, r.id))
-
-
-def failure_rows(run: Run, summary: Mapping[str, Any], most: int = 30) -> list[dict[str, Any]]:
-    """The most frequent distinct failures, each with a trial that shows it."""
-    failures = summary["failures"][:most]
-    shown = dict(
-        Trial.objects.filter(run=run, status="failed", fingerprint__in=[f["fingerprint"] for f in failures])
-        .order_by("fingerprint", "index")
-        .distinct("fingerprint")
-        .values_list("fingerprint", "pk")
+    tasks = (
+        Trial.objects.filter(run=run)
+        .order_by()
+        .values_list("task_id", "group")
+        .annotate(title=Min("title"), statuses=ArrayAgg("status", order_by="index"))
     )
+    rows = [TaskRow(task, title, group, tuple(statuses)) for task, group, title, statuses in tasks]
+    return sorted(rows, key=lambda r: (r.passed / r.valid if r.valid else 1.0, r.id))
+
+
+def failure_rows(run: Run, tasks: Iterable[TaskRow], most: int = 30) -> list[dict[str, Any]]:
+    """The most frequent distinct failures, each with the first trial that shows it. `tasks`: all of the run."""
+    valid = {row.id: row.valid for row in tasks}
+    found = list(
+        Trial.objects.filter(run=run, status="failed")
+        .order_by()
+        .values("task_id", "fingerprint")
+        .annotate(count=Count("pk"), first=Min("pk"))
+        .order_by("-count", "task_id", "first")[:most]
+    )
+    shown = Trial.objects.in_bulk([f["first"] for f in found])
     return [
-        {**f, "category": category(f["category"]), "trial": shown.get(f["fingerprint"])} for f in failures
+        {
+            "trial": shown[f["first"]],
+            "category": category(shown[f["first"]].category),
+            "count": f["count"],
+            "of": valid[f["task_id"]],
+        }
+        for f in found
     ]
 
 

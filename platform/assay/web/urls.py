@@ -14,6 +14,7 @@ urlpatterns = [
     path("packs/", packs.pack_list, name="packs"),
     path("packs/upload/", packs.upload, name="pack-upload"),
     path("packs/versions/<int:pk>/", packs.version, name="pack-version"),
+    path("packs/versions/<int:pk>/policy/", packs.policy, name="pack-policy"),
     path("packs/versions/<int:pk>/download/", packs.download, name="pack-download"),
     path("tasks/<int:pk>/", packs.task, name="task"),
     path("tasks/<int:pk>/switch/", packs.switch, name="task-switch"),

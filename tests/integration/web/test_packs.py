@@ -56,7 +56,7 @@ def test_a_broken_pack_is_answered_with_file_and_line_and_leaves_nothing(
     page = response.content.decode()
     assert response.status_code == 422
     assert name in page
-    assert f'<td class="n">{line}</td>' in page
+    assert f'data-label="Line">{line}</td>' in page
     assert "no_such_tool" in page
     assert (Pack.objects.count(), PackVersion.objects.count(), AuditEvent.objects.count()) == before
 
@@ -77,23 +77,61 @@ def test_tasks_are_found_by_words_and_group(browser: Callable[[str], Client], li
     page = client.get(f"/packs/versions/{library.pk}/", {"q": first.task_id}).content.decode()
     others = library.tasks.exclude(task_id=first.task_id)
     assert first.title in page
-    assert not any(f'<a href="/tasks/{o.pk}/">' in page for o in others)
+    assert not any(f'href="/tasks/{o.pk}/"' in page for o in others)
     grouped = client.get(f"/packs/versions/{library.pk}/", {"group": first.group}).content.decode()
     for task in library.tasks.all():
-        assert (f'<a href="/tasks/{task.pk}/">' in grouped) == (task.group == first.group)
+        assert (f'href="/tasks/{task.pk}/"' in grouped) == (task.group == first.group)
 
 
 def test_a_task_is_switched_off_and_on(browser: Callable[[str], Client], library: PackVersion) -> None:
     task = library.tasks.first()
     assert task is not None
     client = browser("author")
-    row = client.post(f"/tasks/{task.pk}/switch/", {"enabled": "0"}).content.decode()
+    piece = {"HX-Request": "true"}
+    row = client.post(f"/tasks/{task.pk}/switch/", {"enabled": "0"}, headers=piece).content.decode()
     task.refresh_from_db()
     assert not task.enabled
     assert 'class="off"' in row
-    client.post(f"/tasks/{task.pk}/switch/", {"enabled": "1"})
+    assert row.strip().startswith("<tr")
+    page = client.post(f"/tasks/{task.pk}/switch/", {"enabled": "1"}, follow=True)  # without JavaScript
+    assert page.redirect_chain == [(f"/tasks/{task.pk}/", 302)]
+    assert "new runs take it" in page.content.decode()
     task.refresh_from_db()
     assert task.enabled
+
+
+def test_the_policy_shows_each_clause_with_the_tasks_that_exercise_it(
+    browser: Callable[[str], Client], library: PackVersion
+) -> None:
+    client = browser("viewer")
+    page = client.get(f"/packs/versions/{library.pk}/policy/").content.decode()
+    rows = {row.split('"')[1]: row for row in page.split("<tr id=")[1:]}
+    assert len(rows) == library.clause_count
+    for task in library.tasks.all():
+        for name in task.clauses:
+            assert f"/tasks/{task.pk}/" in rows[name]
+    task = library.tasks.first()
+    assert task is not None
+    shown = client.get(f"/tasks/{task.pk}/").content.decode()
+    assert task.trap in shown
+    for name in task.clauses:
+        assert f"/packs/versions/{library.pk}/policy/#{name}" in shown
+
+
+def test_an_older_version_leads_to_the_newest(browser: Callable[[str], Client], library: PackVersion) -> None:
+    task = library.tasks.first()
+    assert task is not None
+    client = browser("author")
+    client.post(f"/tasks/{task.pk}/", {"yaml": task.yaml.replace(task.title, "Said once more")})
+    made = library.pack.latest()
+    assert made is not None
+    assert made != library
+    for path in (f"/packs/versions/{library.pk}/", f"/tasks/{task.pk}/"):
+        assert (
+            f'not the newest version of the pack: <a href="/packs/versions/{made.pk}/"'
+            in client.get(path).content.decode()
+        )
+    assert "not the newest" not in client.get(f"/packs/versions/{made.pk}/").content.decode()
 
 
 def test_an_edited_task_makes_a_new_version_and_leaves_the_old_one(

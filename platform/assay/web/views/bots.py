@@ -7,10 +7,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from assay.accounts import roles
 from assay.bots import services
 from assay.bots.models import Bot
-from assay.runs.models import Run
 from assay.web.access import member, needs
 from assay.web.forms import BotForm, BotVersionForm
-from assay.web.pages import connector_rows, run_rows
+from assay.web.pages import connector_rows, run_rows, runs_to_list
 from assay_sdk import AssayError
 
 
@@ -51,10 +50,10 @@ def bot(request: HttpRequest, pk: int) -> HttpResponse:
             else:
                 messages.success(request, f"{version} is ready.")
             return redirect("bot", found.pk)
-    runs = Run.objects.filter(bot_version__bot=found).select_related("pack_version__pack", "bot_version__bot")
+    runs = runs_to_list().filter(bot_version__bot=found)[:20]
     return render(
         request,
         "web/bots/bot.html",
-        {"bot": found, "form": form, "runs": run_rows(runs.defer("pack_version__bundle")[:20])},
+        {"bot": found, "form": form, "runs": run_rows(runs), "connectors": connector_rows()},
         status=422 if form.errors else 200,
     )

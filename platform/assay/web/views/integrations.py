@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -17,6 +20,12 @@ from assay_sdk import AssayError
 _DELIVERIES = Delivery.objects.select_related("event", "endpoint", "connection").prefetch_related("attempts")
 
 
+def _deliveries(request: HttpRequest, deliveries: QuerySet[Delivery]) -> dict[str, Any]:
+    """A page of deliveries, which htmx loads again while one of them is on its way."""
+    page = Paginator(deliveries, 25).get_page(request.GET.get("page"))
+    return {"page": page, "waiting": any(d.status == "pending" for d in page)}
+
+
 @needs(roles.MANAGE_INTEGRATIONS)
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
@@ -27,7 +36,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         {
             "endpoints": WebhookEndpoint.objects.all(),
             "connections": TicketConnection.objects.all(),
-            "page": Paginator(_DELIVERIES, 25).get_page(request.GET.get("page")),
+            **_deliveries(request, _DELIVERIES),
         },
     )
 
@@ -56,8 +65,8 @@ def webhook(request: HttpRequest, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(WebhookEndpoint, pk=pk)
     if request.method == "POST":
         return _act_on_webhook(request, endpoint)
-    page = Paginator(_DELIVERIES.filter(endpoint=endpoint), 50).get_page(request.GET.get("page"))
-    return render(request, "web/integrations/webhook.html", {"endpoint": endpoint, "page": page})
+    deliveries = _deliveries(request, _DELIVERIES.filter(endpoint=endpoint))
+    return render(request, "web/integrations/webhook.html", {"endpoint": endpoint, **deliveries})
 
 
 @needs(roles.MANAGE_INTEGRATIONS)
@@ -113,11 +122,15 @@ def connection(request: HttpRequest, pk: int) -> HttpResponse:
             else:
                 messages.success(request, "The options are changed.")
                 return redirect("tickets", pk)
-    page = Paginator(_DELIVERIES.filter(connection=found), 50).get_page(request.GET.get("page"))
     return render(
         request,
         "web/integrations/connection.html",
-        {"connection": found, "form": form, "page": page, "told": found.told.select_related("event")[:50]},
+        {
+            "connection": found,
+            "form": form,
+            "told": found.told.select_related("event")[:50],
+            **_deliveries(request, _DELIVERIES.filter(connection=found)),
+        },
         status=422 if form.errors else 200,
     )
 
@@ -128,9 +141,7 @@ def _act_on_webhook(request: HttpRequest, endpoint: WebhookEndpoint) -> HttpResp
         match request.POST.get("action"):
             case "test":
                 services.send_test(endpoint, by=who)
-                messages.success(
-                    request, "A test event is on its way; reload this page to see what became of it."
-                )
+                messages.success(request, "A test event is on its way; what became of it shows below.")
             case "rotate":
                 secret = services.rotate_secret(endpoint, by=who)
                 return render(

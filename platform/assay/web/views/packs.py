@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -14,12 +14,14 @@ from assay.packs.models import Pack, PackVersion, TaskEntry
 from assay.web.access import member, needs
 from assay.web.forms import PackUploadForm, TaskForm
 from assay.web.pages import with_source
+from assay.web.policy import clauses_named, policy_of
 
 
 @needs(roles.VIEW)
 @require_safe
 def pack_list(request: HttpRequest) -> HttpResponse:
-    packs = Pack.objects.prefetch_related("versions__pack")
+    versions = PackVersion.objects.defer("bundle").order_by("-id")
+    packs = Pack.objects.prefetch_related(Prefetch("versions", versions))
     return render(request, "web/packs/list.html", {"packs": packs, "form": PackUploadForm()})
 
 
@@ -65,7 +67,34 @@ def version(request: HttpRequest, pk: int) -> HttpResponse:
     return render(
         request,
         "web/packs/version.html",
-        {"version": found, "page": page, "groups": groups, "group": group, "words": words},
+        {
+            "version": found,
+            "newest": _newer(found),
+            "switched_off": found.tasks.filter(enabled=False).count(),
+            "page": page,
+            "groups": groups,
+            "group": group,
+            "words": words,
+        },
+    )
+
+
+@needs(roles.VIEW)
+@require_safe
+def policy(request: HttpRequest, pk: int) -> HttpResponse:
+    """The clauses of the policy, and the tasks that exercise each."""
+    found = get_object_or_404(PackVersion.objects.select_related("pack").defer("bundle"), pk=pk)
+    text, clauses = policy_of(found)
+    tasks: dict[str, list[TaskEntry]] = {name: [] for name in clauses}
+    for entry in found.tasks.only("task_id", "title", "clauses"):
+        for name in entry.clauses:
+            tasks.setdefault(name, []).append(entry)
+    rows = [(clause, tasks[name]) for name, clause in clauses.items()]
+    covered = sum(bool(of_it) for _, of_it in rows)
+    return render(
+        request,
+        "web/packs/policy.html",
+        {"version": found, "rows": rows, "covered": covered, "text": text},
     )
 
 
@@ -100,17 +129,42 @@ def task(request: HttpRequest, pk: int) -> HttpResponse:
             else:
                 messages.success(request, f"{entry.task_id} is changed in the new version {made}.")
             return redirect("task", made.tasks.get(task_id=entry.task_id).pk)
+    version = entry.pack_version
     return render(
         request,
         "web/packs/task.html",
-        {"entry": entry, "form": form, "problems": problems},
-        status=422 if problems else 200,
+        {
+            "entry": entry,
+            "form": form,
+            "problems": problems,
+            "newest": _newer(version),
+            "clauses": clauses_named(version, entry.clauses),
+        },
+        status=422 if problems or form.errors else 200,
     )
 
 
 @needs(roles.EDIT_PACKS)
 @require_POST
 def switch(request: HttpRequest, pk: int) -> HttpResponse:
+    """Switch a task on or off for new runs: its row for htmx, otherwise back to its page."""
     entry = get_object_or_404(TaskEntry, pk=pk)
     entry = services.set_enabled(entry, request.POST.get("enabled") == "1", by=member(request))
-    return render(request, "web/packs/_task_row.html", {"task": entry, "may_edit": True})
+    if request.headers.get("HX-Request"):
+        return render(request, "web/packs/_task_row.html", {"task": entry})
+    messages.success(
+        request,
+        f"{entry.task_id} is {'on' if entry.enabled else 'off'}: new runs {'take it' if entry.enabled else 'leave it out'}.",
+    )
+    return redirect("task", entry.pk)
+
+
+def _newer(version: PackVersion) -> PackVersion | None:
+    """The pack's newest version, if that is another one."""
+    return (
+        version.pack.versions.select_related("pack")
+        .defer("bundle")
+        .filter(pk__gt=version.pk)
+        .order_by("-pk")
+        .first()
+    )

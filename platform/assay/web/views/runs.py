@@ -7,13 +7,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from assay.accounts import roles
-from assay.reports.data import headline, main_figures
-from assay.reports.services import render_report, report_source
+from assay.packs.models import TaskEntry
+from assay.reports.data import group_rows, headline, main_figures
+from assay.reports.services import render_report
+from assay.reports.wording import columns, ending
 from assay.runs import services
-from assay.runs.models import Run, Trial
+from assay.runs.gates import Gate
+from assay.runs.models import ACTIVE, Run, Trial
 from assay.web.access import member, needs
 from assay.web.forms import RunForm
-from assay.web.pages import failure_rows, run_rows, task_rows
+from assay.web.pages import failure_rows, progress_row, run_rows, runs_to_list, task_rows
 from assay_sdk import AssayError
 
 # The report is one page with its own style inside, and nothing else.
@@ -27,7 +30,7 @@ _RUNS = Run.objects.select_related("pack_version__pack", "bot_version__bot").def
 @needs(roles.VIEW)
 @require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
-    page = Paginator(_RUNS.all(), 50).get_page(request.GET.get("page"))
+    page = Paginator(runs_to_list(), 50).get_page(request.GET.get("page"))
     return render(request, "web/runs/list.html", {"page": page, "runs": run_rows(page.object_list)})
 
 
@@ -48,19 +51,24 @@ def new(request: HttpRequest) -> HttpResponse:
 @needs(roles.VIEW)
 @require_safe
 def run(request: HttpRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(_RUNS, pk=pk)
-    summary = report_source(found).summary
+    """How the run stands or ended, what failed, and every task. Figures come with the end of the run."""
+    found = get_object_or_404(_RUNS.select_related("created_by"), pk=pk)
+    summary = found.summary
+    tasks = task_rows(found)
     return render(
         request,
         "web/runs/run.html",
         {
             "run": found,
-            "progress": services.progress(found),
-            "summary": summary if summary["trials"] else None,
-            "figures": main_figures(summary),
-            "headline": headline(summary),
-            "tasks": task_rows(found),
-            "failures": failure_rows(found, summary),
+            "progress": progress_row(services.progress(found)),
+            "summary": summary,
+            "figures": main_figures(summary) if summary else [],
+            "headline": headline(summary) if summary else "",
+            "groups": group_rows(summary) if summary else [],
+            "columns": [heading for heading, *_ in columns(summary)] if summary else [],
+            "gate": Gate(**found.gate) if found.gate else None,
+            "page": Paginator(tasks, 100).get_page(request.GET.get("page")),
+            "failures": failure_rows(found, tasks),
         },
     )
 
@@ -69,10 +77,10 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def progress(request: HttpRequest, pk: int) -> HttpResponse:
     """The part of the run page that changes, for htmx to ask for again and again."""
-    found = get_object_or_404(_RUNS, pk=pk)
+    found = get_object_or_404(Run.objects.only("status", "trial_count", "finished_at"), pk=pk)
     now = services.progress(found)
-    response = render(request, "web/runs/_progress.html", {"run": found, "progress": now})
-    if now.status not in ("planned", "running") and request.GET.get("seen") != now.status:
+    response = render(request, "web/runs/_progress.html", {"run": found, "progress": progress_row(now)})
+    if now.status not in ACTIVE and request.GET.get("seen") != now.status:
         response.headers["HX-Refresh"] = "true"  # it has just ended: the rest of the page is out of date
     return response
 
@@ -109,6 +117,18 @@ def task_trials(request: HttpRequest, pk: int, task_id: str) -> HttpResponse:
     """All trials of one task in a run."""
     found = get_object_or_404(_RUNS, pk=pk)
     trials = Trial.objects.filter(run=found, task_id=task_id).order_by("index")
-    if not trials:
+    if not trials.exists():
         raise Http404("The run has no such task.")
-    return render(request, "web/runs/task.html", {"run": found, "task_id": task_id, "trials": trials})
+    page = Paginator(trials, 100).get_page(request.GET.get("page"))
+    return render(
+        request,
+        "web/runs/task.html",
+        {
+            "run": found,
+            "task_id": task_id,
+            "entry": TaskEntry.objects.filter(pack_version=found.pack_version_id, task_id=task_id).first(),
+            "title": page[0].title,
+            "page": page,
+            "trials": [(trial, ending(trial.termination) if trial.termination else "") for trial in page],
+        },
+    )

@@ -18,7 +18,7 @@ BUILT_IN = "knowledge_"
 #: Values in the arguments of one action.
 MOST_ARGUMENT_VALUES = 1_000
 #: Values of arguments times values of their schema, above which they are not compared while the pack is read.
-MOST_COMPARED = 100_000
+MOST_COMPARED = 20_000
 
 _REFERENCE = re.compile(r"\$([a-z][a-z0-9_]{0,39})((?:\.[A-Za-z0-9_]+)+)")
 _KNOWLEDGE_INPUTS: dict[str, dict[str, Any]] = {

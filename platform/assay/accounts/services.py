@@ -93,7 +93,7 @@ def create_token(
     with transaction.atomic():
         token = ApiToken.objects.create(
             user=user,
-            name=name.strip() or "token",
+            name=name.strip()[:100] or "token",
             prefix=text[:12],
             digest=_digest(text),
             expires_at=expires_at,

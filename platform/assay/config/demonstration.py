@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import secrets
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from assay.accounts.models import User
 from assay.accounts.services import create_user, set_password
 from assay.bots import services as bots
 from assay.bots.models import Bot, BotVersion
+from assay.packs.models import PackVersion
 from assay.packs.services import upload_pack
 from assay.reports.services import render_report
 from assay.reports.text import text_table
@@ -70,9 +72,7 @@ def plan(pack: Path, *, trials: int, tasks: str | None, seed: int) -> list[Plann
             version = upload_pack(pack, by=owner)
             for (name, spec), n in wanted:
                 bot = _bot(name, spec, owner)
-                open_run = Run.objects.filter(
-                    pack_version=version, bot_version=bot, trials_per_task=n, seed=seed, status__in=ACTIVE
-                ).first()
+                open_run = _left_open(version, bot, n, seed, tasks)
                 run = open_run or plan_run(version, bot, trials=n, tasks=tasks, seed=seed, by=owner)
                 planned.append(
                     Planned(company, schema, name, run, open_run is not None, certifies=schema == "acme")
@@ -128,6 +128,18 @@ def _company(name: str, schema: str, host: str) -> SignIn:
                 set_password(owner, passwords[schema], by=None)
         _keep(passwords)
     return SignIn(name, f"http://{host}:8000", email, passwords[schema])
+
+
+def _left_open(
+    version: PackVersion, bot: BotVersion, trials: int, seed: int, tasks: str | None
+) -> Run | None:
+    """The run that an interrupted demo with the same wishes left."""
+    wanted = set(version.tasks.filter(enabled=True).values_list("task_id", flat=True))
+    wanted = {t for t in wanted if tasks is None or fnmatch.fnmatchcase(t, tasks)}
+    left = Run.objects.filter(
+        pack_version=version, bot_version=bot, trials_per_task=trials, seed=seed, status__in=ACTIVE
+    )
+    return next((run for run in left if set(run.task_ids) == wanted), None)
 
 
 def _bot(name: str, spec: str, owner: User | None) -> BotVersion:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _PLATFORM = Path(__file__).resolve().parents[2]
+_LOOK_EVERY = 5.0  # seconds
+
+logger = logging.getLogger(__name__)
 
 
 def worker_command(processes: int, *, log_level: str = "WARNING") -> list[str]:
@@ -82,6 +87,29 @@ def working(processes: int, log: Path) -> Iterator[Worker]:
         yield worker
     finally:
         worker.stop()
+
+
+@contextmanager
+def kept_working(processes: int, log: Path) -> Iterator[None]:
+    """A worker for the time of the block, started again when it ends by itself."""
+    done = threading.Event()
+    workers = [Worker(processes, log)]
+
+    def watch() -> None:
+        while not done.wait(_LOOK_EVERY):
+            code = workers[-1].ended()
+            if code is not None:
+                logger.warning("the worker ended with code %s and is started again; its log is %s", code, log)
+                workers.append(Worker(processes, log))
+
+    watching = threading.Thread(target=watch, name="worker", daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watching.join(timeout=10)
+        workers[-1].stop()
 
 
 def port_is_free(host: str, port: int) -> bool:

@@ -6,4 +6,3 @@ from assay.config.settings import *  # noqa: F403 (settings are all of them)
 
 ASSAY_LEASE_SECONDS = 4
 ASSAY_SWEEP_SECONDS = 0.5
-ASSAY_SLICE_SECONDS = 3

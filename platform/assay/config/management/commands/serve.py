@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from assay.config import installation
-from assay.config.processes import port_is_free, working
+from assay.config.processes import kept_working, port_is_free
 from assay.tenancy.models import Domain
 
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             with installation.services():
                 installation.migrate()
                 domains = list(Domain.objects.select_related("tenant").order_by("tenant_id"))
-                with working(options["processes"], settings.STATE_DIR / "logs" / "worker.log"):
+                with kept_working(options["processes"], settings.STATE_DIR / "logs" / "worker.log"):
                     for domain in domains:
                         self.stdout.write(f"{domain.tenant.name}: http://{domain.domain}:{port}")
                     if len(domains) < 2:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.openai_server import OpenAIServer
 
 from assay.engine.agents import AgentOptions, LitellmConnector, connector_type
 from assay.engine.dialogue.limits import Limits
@@ -15,6 +14,7 @@ from assay.engine.models import LitellmModel, ModelOptions, model_type
 from assay.engine.packs import load_pack
 from assay.engine.sandbox import World
 from assay.engine.trial import Lab, TrialRecord, run_trial
+from tests.support.openai_server import OpenAIServer
 
 LIBRARY = Path(__file__).parents[2] / "support" / "packs" / "library"
 KEY = "sk-a-key-of-the-tests"

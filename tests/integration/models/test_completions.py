@@ -12,6 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from assay.engine.models import LitellmModel, ModelOptions
+from assay.engine.models.chat import ContextExceeded
+from assay.engine.models.connecting import LARGEST_ANSWER
+from assay.plugins.options import read_options
+from assay_sdk import ChatReply, OptionsError, ProviderOutage, ToolCallRequest
 from tests.integration.models.conftest import KEY, BuildModel
 from tests.support.openai_server import (
     Completion,
@@ -24,11 +30,6 @@ from tests.support.openai_server import (
     error,
     say,
 )
-
-from assay.engine.models import LitellmModel, ModelOptions
-from assay.engine.models.chat import ContextExceeded
-from assay.plugins.options import read_options
-from assay_sdk import ChatReply, OptionsError, ProviderOutage, ToolCallRequest
 
 ASK = [{"role": "user", "content": "Hello"}]
 TOOLS = [
@@ -121,6 +122,22 @@ async def test_a_key_of_the_environment_does_not_go_to_somebody_else_s_server(
     assert "sk-for-openai-only" not in json.dumps(dict(server.requests[0].headers))
 
 
+async def test_without_base_url_the_provider_s_own_variables_are_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with OpenAIServer([say("Hi."), say("Hello."), say("Hi again.")]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
+        model = LitellmModel.from_options("openai/scripted", ModelOptions(), lambda reference: "")
+        another = LitellmModel.from_options("openai/scripted", ModelOptions(), lambda reference: "")
+        assert (await model.complete(ASK)).text == "Hi."
+        assert (await another.complete(ASK)).text == "Hello."
+        await model.aclose()
+        assert (await another.complete(ASK)).text == "Hi again."  # what they share is not closed under it
+        await another.aclose()
+    assert {r.headers["authorization"] for r in server.requests} == {"Bearer sk-of-the-environment"}
+
+
 async def test_headers_may_hold_references_to_secrets(build_model: BuildModel) -> None:
     with OpenAIServer([say("Hi.")]) as server:
         model = build_model(server, headers={"X-Team": "qa", "X-Api-Key": "env:KEY"})
@@ -167,7 +184,10 @@ async def test_one_model_serves_many_conversations_and_several_event_loops(build
         Status(200, "<html>Welcome</html>"),
         Status(200, '{"choices": []}'),
         Status(200, "{}"),
+        Status(200, '{"choices": [' + " " * LARGEST_ANSWER),
+        Status(200, "{}", {"Content-Encoding": "gzip"}),
     ],
+    ids=lambda trouble: repr(trouble)[:40],
 )
 async def test_what_passes_is_tried_again(build_model: BuildModel, trouble: Any) -> None:
     assert (await complete(build_model, trouble, trouble, say("Now."))).text == "Now."

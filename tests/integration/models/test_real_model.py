@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from assay.engine.agents import AgentOptions, connector_type
 from assay.engine.dialogue.limits import Limits
 from assay.engine.sandbox import World

@@ -7,13 +7,13 @@ import json
 from typing import Any
 
 import pytest
-from tests.integration.models.conftest import QUICK, Try, secret
-from tests.support.openai_server import Completion, Drop, OpenAIServer, Request, Stall, call, error, say
 
 from assay.engine.agents import AgentOptions, connector_type
 from assay.engine.dialogue.limits import Limits
 from assay.engine.sandbox import World
 from assay.engine.trial import Lab, TrialRecord, run_trial
+from tests.integration.models.conftest import QUICK, Try, secret
+from tests.support.openai_server import Completion, Drop, OpenAIServer, Request, Stall, call, error, say
 
 GREETING = say("Sure. What is your e-mail address, and which book is it?")
 FIND = call("members_find", {"email": "ada.brook@example.org"})

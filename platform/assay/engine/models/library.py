@@ -16,13 +16,17 @@ from typing import Any
 log = logging.getLogger(__name__)
 
 _loading = threading.Lock()
+_module: Any = None
 # How many models use the HTTP clients that litellm keeps for an event loop.
 _users: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int] = weakref.WeakKeyDictionary()
 
 
 def load() -> Any:
     """The litellm module. Blocks for seconds the first time; see `loaded` for use in a coroutine."""
+    global _module  # noqa: PLW0603 (one library for the process)
     with _loading:
+        if _module is not None:
+            return _module
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
         import litellm
 
@@ -34,12 +38,13 @@ def load() -> Any:
         for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
             # At lower levels it writes whole prompts.
             logging.getLogger(name).setLevel(logging.ERROR)
+        _module = litellm
         return litellm
 
 
 async def loaded() -> Any:
     """The litellm module, imported in a thread so that other conversations go on."""
-    return await asyncio.to_thread(load)
+    return _module or await asyncio.to_thread(load)
 
 
 def use_clients() -> None:

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 import jsonschema
@@ -41,8 +42,18 @@ def _bounded_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -
             yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
+def _decimal_multiple(validator: Any, step: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    # In decimals, as people write amounts: in binary 19.99 is no multiple of 0.01.
+    if validator.is_type(instance, "number") and _written(instance) % _written(step):
+        yield ValidationError(f"{instance!r} is not a multiple of {step!r}")
+
+
+def _written(number: float) -> Fraction:
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+
+
 _Validator: Any = jsonschema.validators.extend(  # type: ignore[no-untyped-call]  # as jsonschema ships it
-    jsonschema.Draft202012Validator, {"pattern": _bounded_pattern}
+    jsonschema.Draft202012Validator, {"pattern": _bounded_pattern, "multipleOf": _decimal_multiple}
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,11 +19,18 @@ class ReplayError(Exception):
         self.index = index
 
 
-def replay(sandbox: Sandbox, actions: Sequence[Action]) -> list[CallOutcome]:
-    """Call every action in order, following `$name.field`. Raises ReplayError at the first that does not succeed."""
+class OutOfTime(Exception):
+    """The clock passed the time given."""
+
+
+def replay(sandbox: Sandbox, actions: Sequence[Action], until: float = math.inf) -> list[CallOutcome]:
+    """Call every action in order, following `$name.field`. Raises ReplayError at the first that does not succeed,
+    OutOfTime when time.monotonic() has passed `until`."""
     results: dict[str, Any] = {}
     outcomes: list[CallOutcome] = []
     for index, action in enumerate(actions):
+        if time.monotonic() > until:
+            raise OutOfTime
         where = f"action {index + 1} ({action.tool})"
         try:
             arguments = resolve(action.args, results)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from typing import TYPE_CHECKING
 
 from assay.engine.packs.models import Action
@@ -9,7 +11,7 @@ from assay.engine.packs.problems import Problem
 from assay.engine.sandbox.changes import ChangeSet
 from assay.engine.sandbox.comparison import compare
 from assay.engine.sandbox.problems import Findings, task_source
-from assay.engine.sandbox.replay import ReplayError, replay
+from assay.engine.sandbox.replay import OutOfTime, ReplayError, replay
 from assay_sdk import PackFault
 
 if TYPE_CHECKING:
@@ -18,8 +20,35 @@ if TYPE_CHECKING:
 Where = tuple[str | int, ...]
 
 
-def check_task(world: World, task_id: str) -> list[Problem]:
-    """Every problem of one task, at the line of what is wrong."""
+#: Seconds for the tasks of a pack together; some 100 tasks of an ordinary pack take one.
+LONGEST_CHECK = 120.0
+
+
+def check_tasks(world: World, seconds: float = LONGEST_CHECK) -> list[Problem]:
+    """Every problem of every task; when `seconds` are over, that too is a problem and the rest is left unchecked."""
+    problems: list[Problem] = []
+    until = time.monotonic() + seconds
+    for number, task_id in enumerate(world.pack.tasks):
+        try:
+            problems += check_task(world, task_id, until)
+        except OutOfTime:
+            source = task_source(world.pack, task_id)
+            problems.append(
+                Problem(
+                    source.path,
+                    source.line,
+                    f"Checking the tasks took {seconds:.0f} s and ended here, at {number + 1} of "
+                    f"{len(world.pack.tasks)}: make the tools cheaper or the tasks fewer.",
+                    "check_too_long",
+                    task_id,
+                )
+            )
+            break
+    return sorted(problems)
+
+
+def check_task(world: World, task_id: str, until: float = math.inf) -> list[Problem]:
+    """Every problem of one task, at the line of what is wrong. Raises OutOfTime."""
     findings = Findings()
     world.lay_over(task_id, findings)
     if findings.problems:
@@ -34,7 +63,8 @@ def check_task(world: World, task_id: str) -> list[Problem]:
         lists.append((("expected", "also_accept", number, "actions"), alternative.actions))
     for where, actions in lists:
         try:
-            outcome, again = _played(world, task_id, actions), _played(world, task_id, actions)
+            outcome = _played(world, task_id, actions, until)
+            again = _played(world, task_id, actions, until)
         except ReplayError as error:
             add(f"{error}", "action_fails", *where, error.index)
             continue
@@ -71,7 +101,7 @@ def check_task(world: World, task_id: str) -> list[Problem]:
     return findings.problems
 
 
-def _played(world: World, task_id: str, actions: tuple[Action, ...]) -> ChangeSet:
+def _played(world: World, task_id: str, actions: tuple[Action, ...], until: float) -> ChangeSet:
     with world.open(task_id) as sandbox:
-        replay(sandbox, actions)
+        replay(sandbox, actions, until)
         return sandbox.changes()

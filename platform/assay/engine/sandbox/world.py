@@ -124,12 +124,9 @@ class World:
 
     def check_tasks(self) -> list[Problem]:
         """What is wrong with the tasks: rows that do not fit, actions that do not run, outcomes that prove nothing."""
-        from assay.engine.sandbox.task_checks import check_task
+        from assay.engine.sandbox.task_checks import check_tasks
 
-        problems: list[Problem] = []
-        for task_id in self.pack.tasks:
-            problems += check_task(self, task_id)
-        return sorted(problems)
+        return check_tasks(self)
 
     def checker(self, tool: object) -> ArgumentChecker | None:
         """The argument checker of a tool, built-in ones included; None for an unknown tool."""

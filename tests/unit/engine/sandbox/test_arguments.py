@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.engine.sandbox import CallOutcome, World
-from assay.engine.sandbox.arguments import ArgumentChecker, BadSchema
+from assay.engine.sandbox.arguments import ArgumentChecker, BadArguments, BadSchema
 from assay.engine.sandbox.patterns import BadPattern, longest_text
 from assay.engine.sandbox.quickcheck import quick_check
 
@@ -147,6 +147,23 @@ def test_many_mistakes_are_counted(world: World):
     assert message is not None
     assert message.startswith("Unknown parameter p0, p1, p2, p3, p4; the parameters are")
     assert message.endswith("And 4 more.")
+
+
+@pytest.mark.parametrize("amount", [19.99, 0.1 + 0.2 - 0.1 - 0.1, 25, -5.55, 10**30, 1e300])
+def test_an_amount_in_cents_is_a_multiple_of_a_cent(amount: float):
+    assert priced().bind({"amount": round(amount, 2)}) == {"amount": round(amount, 2)}
+
+
+@pytest.mark.parametrize("amount", [19.995, 0.001, 1e-300])
+def test_an_amount_with_part_of_a_cent_is_refused(amount: float):
+    with pytest.raises(BadArguments, match=r"must be a multiple of 0\.01"):
+        priced().bind({"amount": amount})
+
+
+def priced() -> ArgumentChecker:
+    return ArgumentChecker(
+        {"type": "object", "properties": {"amount": {"type": "number", "multipleOf": 0.01}}}
+    )
 
 
 def test_an_unknown_tool_is_answered_with_the_nearest_name(library: World):

@@ -6,6 +6,7 @@ import pytest
 
 from assay.engine.packs import PackError, load_pack_bytes
 from assay.engine.sandbox import World, compare
+from assay.engine.sandbox.task_checks import check_tasks
 from assay_sdk import PackFault
 
 from .conftest import problems_of, small, world_of
@@ -402,3 +403,10 @@ def test_an_unknown_task_cannot_be_opened(library: World):
 
 def test_now_is_the_frozen_instant_of_the_pack(library: World):
     assert (library.now, library.today) == ("2026-05-04T09:00:00+01:00", "2026-05-04")
+
+
+def test_checking_the_tasks_ends_when_its_time_is_over(library: World):
+    problems = check_tasks(library, seconds=0)
+    first = library.pack.sources["task:" + next(iter(library.pack.tasks))]
+    assert [(p.path, p.line, p.code) for p in problems] == [(first.path, first.line, "check_too_long")]
+    assert "make the tools cheaper or the tasks fewer" in problems[0].message

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from assay.cli.errors import log_in_one_line
 from assay.engine.dialogue.limits import Limits
 from assay.engine.packs import Pack, load_pack
 from assay.engine.sandbox import World
@@ -33,7 +34,8 @@ class Recipe:
     content_hash: str | None = None  # of the pack that the run began with
 
     def __call__(self) -> Lab:
-        """Read the pack and make the Lab. Raises OptionsError, PackError, PluginFault."""
+        """Read the pack and make the Lab, in another process. Raises OptionsError, PackError, PluginFault."""
+        log_in_one_line(tracebacks=False)
         pack = load_pack(self.pack)
         if self.content_hash is not None and pack.content_hash != self.content_hash:
             raise OptionsError(f"{self.pack} was changed while the run was starting; start it again.")
@@ -76,7 +78,7 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def gate(text: str | None) -> dict[str, Any] | None:
+def read_gate(text: str | None) -> dict[str, Any] | None:
     """'pass^5>=0.9 in every group' as the gate's fields. Raises OptionsError."""
     if text is None:
         return None

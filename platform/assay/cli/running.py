@@ -16,12 +16,12 @@ from typing import Any
 
 import assay
 from assay.cli.codes import INTERRUPTED, OK, PROBLEMS
-from assay.cli.lab import Recipe, choose_tasks, gate, pairs
+from assay.cli.lab import Recipe, choose_tasks, pairs, read_gate
 from assay.cli.progress import Progress
 from assay.engine.packs.lint import check
 from assay.engine.results import MANIFEST, ResultsFolder, read_manifest
 from assay.engine.run import run_pack
-from assay.engine.trial import Lab
+from assay.engine.trial import Lab, TrialRecord
 from assay.plugins.manager import get_manager
 from assay.runs import gates
 
@@ -47,10 +47,10 @@ def run(
     checks: tuple[str, ...],
     required_checks: tuple[str, ...],
     limits: tuple[str, ...],
-    **others: Any,
+    gate: str | None,
 ) -> int:
     """Run, write the results, show them. Gives the exit code."""
-    wanted = gates.parse(gate(others["gate"]), trials=trials)
+    wanted = gates.parse(read_gate(gate), trials=trials)
     options = pairs("--bot-option", bot_options)
     for name, value in (
         ("base_url", base_url),
@@ -87,6 +87,15 @@ def run(
                 file=sys.stderr,
             )
         with Progress(results.done.planned, results.done.trials) as progress:
+
+            def over(record: TrialRecord) -> None:
+                results.add(record)
+                progress.trial(record)
+
+            def again(record: TrialRecord) -> None:
+                results.add_void_attempt(record)
+                progress.void_attempt(record)
+
             try:
                 run_pack(
                     recipe if jobs > 1 else (lambda: lab),
@@ -95,11 +104,8 @@ def run(
                     int(manifest["seed"]),
                     jobs,
                     max_attempts,
-                    lambda record: (results.add(record), progress.trial(record))[-1],
-                    on_void_attempt=lambda record: (
-                        results.add_void_attempt(record),
-                        progress.void_attempt(record),
-                    )[-1],
+                    over,
+                    on_void_attempt=again,
                     done=done,
                     at_once=at_once,
                 )

@@ -195,5 +195,7 @@ def _process(
         return  # the first process is gone, nobody waits for the rest
     except AssayError as error:
         pipe.send(("error", str(error)))
+    except Exception as error:  # noqa: BLE001 - it is raised again in the process that waits for it
+        pipe.send(("error", f"A process of the run broke: {type(error).__name__}: {error}"))
     finally:
         pipe.close()

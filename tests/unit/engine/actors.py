@@ -94,3 +94,8 @@ def make_deadly_lab() -> Lab:
     import os
 
     return lab_of(lambda context: os._exit(9))
+
+
+def make_no_lab() -> Lab:
+    """Something that cannot be made."""
+    raise ValueError("no lab today")

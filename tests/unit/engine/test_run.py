@@ -10,8 +10,17 @@ import pytest
 
 from assay.engine.run import WorkerLost, plan, run_pack
 from assay.engine.trial import Lab, TrialRecord, seed_for
-from assay_sdk import BotContext
-from tests.unit.engine.actors import Actor, down, lab_of, make_deadly_lab, make_lab, right, sometimes
+from assay_sdk import AssayError, BotContext
+from tests.unit.engine.actors import (
+    Actor,
+    down,
+    lab_of,
+    make_deadly_lab,
+    make_lab,
+    make_no_lab,
+    right,
+    sometimes,
+)
 
 TASKS = ["LIB-LOAN-001", "LIB-HOLD-001"]
 
@@ -105,6 +114,12 @@ def test_a_process_that_dies_is_noticed_at_once() -> None:
     with pytest.raises(WorkerLost) as lost:
         run(make_deadly_lab, jobs=2)
     assert "ended unexpectedly (exit code 9)" in str(lost.value)
+
+
+def test_what_breaks_in_another_process_is_told_here() -> None:
+    with pytest.raises(AssayError) as broke:
+        run(make_no_lab, jobs=2)
+    assert str(broke.value) == "A process of the run broke: ValueError: no lab today"
 
 
 def test_several_processes_need_a_function_that_makes_the_lab() -> None:

@@ -37,13 +37,9 @@ def find_cause(
     calls = [event for event in transcript.events if isinstance(event, ToolCall)]
     for number, call in enumerate(calls):
         if failed(call, calls[:number], world, task):
-            row = unrecovered(call, calls[number + 1 :], world, difference)
-            if row is not None:
-                return Cause(
-                    Category.TOOL_USE_ERROR,
-                    call,
-                    row if isinstance(row, RowDifference) else _first(difference),
-                )
+            cause = unrecovered(call, calls[number + 1 :], world, difference)
+            if cause is not None:
+                return cause
     if difference.rows and all(row.kind == "missing" for row in difference.rows):
         return Cause(Category.MISSING_STATE_CHANGE, row=difference.rows[0])
     if difference.rows:
@@ -65,24 +61,25 @@ def failed(call: ToolCall, before: Sequence[ToolCall], world: World, task: Task)
     keys = list(_key_arguments(tool, call.arguments)) if tool else []
     if not keys:
         return False
-    known = _values_of(world) | _task_values(task)
-    for earlier in before:
-        if earlier.ok:
-            known = known | set(_texts(earlier.result))
-    return any(key not in known for key in keys)
+    seen = {text for earlier in before if earlier.ok for text in _texts(earlier.result)}
+    return any(not (key in _values_of(world) or key in _task_values(task) or key in seen) for key in keys)
 
 
 def unrecovered(
     call: ToolCall, after: Sequence[ToolCall], world: World, difference: Difference
-) -> RowDifference | bool | None:
-    """None when the bot recovered from the failed call; else the row that is wrong for it, or True where none is."""
-    if call.kind == "unknown":
-        # It could have stood for anything, so it stands for what is missing.
-        return next((row for row in difference.rows if row.kind == "missing"), None)
+) -> Cause | None:
+    """The cause of the failure, when the bot never recovered from this failed call; None when it did."""
     tool = world.pack.tools.get(call.tool)
-    if call.kind == "write" and tool is not None:
-        return _unrecovered_write(call, after, world, reach(tool), difference)
-    return None if _found_another_way(call, after, world, tool) else True
+    if call.kind == "read":
+        if _found_another_way(call, after, world, tool):
+            return None
+        return Cause(Category.TOOL_USE_ERROR, call, _first(difference))
+    if tool is not None:
+        row = _unrecovered_write(call, after, world, reach(tool), difference)
+    else:
+        # A tool that does not exist could have stood for anything, so it stands for what is missing.
+        row = next((row for row in difference.rows if row.kind == "missing"), None)
+    return None if row is None else Cause(Category.TOOL_USE_ERROR, call, row)
 
 
 def _unrecovered_write(

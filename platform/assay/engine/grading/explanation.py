@@ -7,13 +7,13 @@ from typing import Any
 
 from assay.engine.dialogue.transcript import ToolCall, Transcript
 from assay.engine.grading.categories import Cause
-from assay.engine.grading.verdict import Category
+from assay.engine.grading.names import ENDING, REPLY
 from assay.engine.packs.models import Task
 from assay.engine.sandbox import World
 from assay.engine.sandbox.changes import Row, RowChange
 from assay.engine.sandbox.comparison import WHOLE_ROW
 from assay.engine.sandbox.difference import Difference, RowDifference
-from assay_sdk import Evidence
+from assay_sdk import CheckResult, Evidence
 
 _LONGEST = 80  # characters of a value
 _LONGEST_ANSWER = 200  # and of what a tool answered
@@ -53,17 +53,8 @@ class Explainer:
 
     def sentence(self, cause: Cause) -> str:
         """For a QA lead: what is wrong, and which call wrote it or should have."""
-        if cause.category is Category.INCOMPLETE_RESPONSE:
-            message = cause.check.evidence[0].message if cause.check and cause.check.evidence else ""
-            return (
-                f"The database is right, but the reply is not: {_lower_first(message)}"
-                if message
-                else (
-                    f"The database is right, but the check {cause.check.name!r} failed."
-                    if cause.check
-                    else ""
-                )
-            )
+        if cause.check is not None:
+            return f"The database is right, but {_what_is_not(cause.check)}"
         said = self.row(cause.row) if cause.row is not None else ""
         if cause.call is not None:
             said = f"{self._refusal(cause.call)}, and the bot never recovered from it. {said}".strip()
@@ -185,6 +176,17 @@ class Explainer:
         return {"table": row.table, "row": key}
 
 
+def _what_is_not(check: CheckResult) -> str:
+    message = check.evidence[0].message if check.evidence else ""
+    if check.name == ENDING:
+        start = "the conversation did not end in order"
+    elif check.name.startswith(REPLY):
+        start = "the reply is not"
+    else:
+        start = f"the check {check.name!r} failed"
+    return f"{start}: {message[:1].lower()}{message[1:]}" if message else f"{start}."
+
+
 def _value(value: Any) -> str:
     if value is None:
         return "empty"
@@ -201,7 +203,3 @@ def _plain(value: Any, longest: int = _LONGEST) -> str:
 
 def _json(value: Any) -> Any:
     return value.hex() if isinstance(value, bytes) else value
-
-
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:]

@@ -9,6 +9,7 @@ from assay.engine.grading.categories import find_cause
 from assay.engine.grading.checkers import Configured, run_checkers, trial_views
 from assay.engine.grading.explanation import Explainer
 from assay.engine.grading.fingerprint import fingerprint
+from assay.engine.grading.names import ENDING, STATE
 from assay.engine.grading.reply import check_replies, judged_part
 from assay.engine.grading.surface import surface
 from assay.engine.grading.verdict import Verdict
@@ -19,9 +20,6 @@ from assay_sdk import CheckResult, Evidence, Outcome
 
 #: Rows that the state check names; the verdict's difference holds them all.
 _MOST_ROWS = 20
-
-STATE = "state"
-ENDING = "ending"
 
 
 def judge(

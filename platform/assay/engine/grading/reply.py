@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.engine.dialogue.transcript import BotMessage, ToolCall, Transcript
+from assay.engine.grading.names import REPLY
 from assay.engine.grading.numbers import names_number
 from assay.engine.packs.models import ReplyRule
 from assay_sdk import CheckResult, Evidence, Outcome
@@ -60,7 +61,7 @@ def check_replies(
         outcome, message, span = _judge(rule, judged.text, column)
         found.append(
             CheckResult(
-                f"reply:{number}",
+                f"{REPLY}{number}",
                 outcome,
                 required=True,
                 reward=1.0 if outcome is Outcome.PASS else 0.0,
@@ -126,7 +127,7 @@ def _must(rule: ReplyRule, text: str) -> tuple[Outcome, str, str | None]:
 def _complete(judged: Judged) -> CheckResult:
     ok = judged.unfinished is None
     return CheckResult(
-        "reply:complete",
+        f"{REPLY}complete",
         Outcome.PASS if ok else Outcome.FAIL,
         required=True,
         reward=float(ok),

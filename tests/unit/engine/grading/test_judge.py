@@ -244,6 +244,9 @@ def test_an_ending_that_is_the_bots_fault_fails_the_trial_even_when_the_database
     assert verdict.category is Category.INCOMPLETE_RESPONSE
     assert verdict.surface == Surface(s1=False, s2=False, s3=False)
     assert [c.name for c in verdict.checks if c.outcome is Outcome.FAIL] == ["ending"]
+    assert verdict.explanation.startswith(
+        "The database is right, but the conversation did not end in order: the conversation ended by"
+    )
 
 
 @pytest.mark.parametrize("termination", [t for t in Termination if t.fault == "none"])

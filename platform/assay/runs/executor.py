@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connections
 
 from assay.engine.trial import Lab, TrialRecord, run_trial
 from assay.runs import laboratory, results, workers
@@ -59,16 +59,21 @@ class Executor:
         self._holding.mark_started()
         try:
             lab = laboratory.build(self._run)
-        except (AssayError, ValueError, TypeError) as error:
-            # The bot, persona or pack cannot be set up: the platform's or the configuration's fault, never the bot's.
+            versions = laboratory.versions(self._run, lab)
+        except (OperationalError, InterfaceError):
+            self._holding.release(first)
+            raise
+        except Exception as error:
+            # The platform's or the configuration's fault, never the bot's.
             log.exception("run %s cannot be set up", self._run.pk)
             cause = error.cause if isinstance(error, PlatformFault) else "setup_failed"
-            self._holding.write([results.void(self._run, c, cause, str(error)) for c in first])
+            said = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
+            self._holding.write([results.void(self._run, c, cause, said) for c in first])
             return Drained(self._holding.written, more=True)
         with self._holding.renewing(lab.limits.seconds + 2 * _GRACE):
             database = ThreadPoolExecutor(1, thread_name_prefix="results")
             try:
-                slice_ = _Slice(self._run, lab, self._holding, database, self._watch, self._try)
+                slice_ = _Slice(self._run, lab, versions, self._holding, database, self._watch, self._try)
                 more = asyncio.run(slice_.work(first))
             finally:
                 database.submit(connections.close_all).result(timeout=30)
@@ -83,6 +88,7 @@ class _Slice:
         self,
         run: Run,
         lab: Lab,
+        versions: Mapping[str, Any],
         holding: Holding,
         database: ThreadPoolExecutor,
         watch: workers.Watch,
@@ -94,7 +100,7 @@ class _Slice:
         self._database = database
         self._watch = watch
         self._try = try_task
-        self._versions = laboratory.versions(run, lab)
+        self._versions = versions
         self._running: dict[asyncio.Task[Result], Claim] = {}
         self._finished: list[Result] = []
         self._oldest = 0.0  # when the first of `_finished` was put there

@@ -1,7 +1,7 @@
 """Is the last reply what it has to be? One check for each reply rule of the task.
 
 Judged is what the bot said after its last tool call (all it said, where it called none), and at least its last
-message. Phrases are looked for regardless of case, white space, kind of quotation mark and Markdown emphasis.
+message. What may not be given away at all is looked for in everything that it said. Phrases are looked for regardless of case, white space, kind of quotation mark and Markdown emphasis.
 """
 
 from __future__ import annotations
@@ -28,11 +28,15 @@ _PLAIN = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The part of a conversation that reply rules look at. `turn`: event index of its last message, if any."""
+    """The part of a conversation that reply rules look at. `turn`: event index of its last message, if any.
+
+    `said`: every message of the bot in the whole conversation, as (event index, text).
+    """
 
     text: str
     turn: int | None
     unfinished: str | None = None  # why it is no complete reply
+    said: Sequence[tuple[int, str]] = ()
 
 
 def judged_part(transcript: Transcript) -> Judged:
@@ -43,7 +47,10 @@ def judged_part(transcript: Transcript) -> Judged:
     messages = [events[i] for i in part]
     text = "\n".join(m.text for m in messages if isinstance(m, BotMessage))
     return Judged(
-        text, part[-1] if part else None, _unfinished(messages, bool(said) and said[-1] > last_call)
+        text,
+        part[-1] if part else None,
+        _unfinished(messages, bool(said) and said[-1] > last_call),
+        [(i, e.text) for i, e in enumerate(events) if isinstance(e, BotMessage)],
     )
 
 
@@ -58,14 +65,18 @@ def check_replies(
         return []
     found = [_complete(judged)]
     for number, rule in enumerate(rules, start=1):
-        outcome, message, span = _judge(rule, judged.text, column)
+        turn = judged.turn
+        if rule.must_not_contain_from is not None:
+            outcome, message, span, turn = _given_away(judged, column(rule.must_not_contain_from))
+        else:
+            outcome, message, span = _judge(rule, judged.text)
         found.append(
             CheckResult(
                 f"{REPLY}{number}",
                 outcome,
                 required=True,
                 reward=1.0 if outcome is Outcome.PASS else 0.0,
-                evidence=() if outcome is Outcome.PASS else (Evidence(message, turn=judged.turn, span=span),),
+                evidence=() if outcome is Outcome.PASS else (Evidence(message, turn=turn, span=span),),
             )
         )
     return found
@@ -82,24 +93,26 @@ def normal(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).translate(_PLAIN).casefold().split())
 
 
-def _judge(
-    rule: ReplyRule, text: str, column: Callable[[str], Sequence[Any]]
-) -> tuple[Outcome, str, str | None]:
+def _judge(rule: ReplyRule, text: str) -> tuple[Outcome, str, str | None]:
     if rule.must is not None:
         return _must(rule, text)
-    if rule.must_not is not None:
-        for alternatives in rule.phrases:
-            for phrase in _listed(alternatives):
-                span = says(text, phrase)
-                if span is not None:
-                    return Outcome.FAIL, f"The reply must not {rule.must_not}, but says “{phrase}”.", span
-        return Outcome.PASS, "", None
-    assert rule.must_not_contain_from is not None
-    for value in column(rule.must_not_contain_from):
-        span = _contains(text, value)
-        if span is not None:
-            return Outcome.FAIL, f"The reply gives away “{value}”, which must not be said.", span
+    assert rule.must_not is not None
+    for alternatives in rule.phrases:
+        for phrase in _listed(alternatives):
+            span = says(text, phrase)
+            if span is not None:
+                return Outcome.FAIL, f"The reply must not {rule.must_not}, but says “{phrase}”.", span
     return Outcome.PASS, "", None
+
+
+def _given_away(judged: Judged, values: Sequence[Any]) -> tuple[Outcome, str, str | None, int | None]:
+    """A secret stays told, whenever it was: the whole conversation counts."""
+    for value in values:
+        for turn, text in judged.said:
+            span = _contains(text, value)
+            if span is not None:
+                return Outcome.FAIL, f"The bot gives away “{value}”, which must not be said.", span, turn
+    return Outcome.PASS, "", None, judged.turn
 
 
 def _must(rule: ReplyRule, text: str) -> tuple[Outcome, str, str | None]:

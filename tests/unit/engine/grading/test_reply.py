@@ -126,12 +126,31 @@ def test_values_of_the_database_that_must_not_be_said() -> None:
     rule = {"must_not_contain_from": "SELECT staff_remark FROM members"}
     assert result(rule, "All fine.", [None, "", "Often rude", 7, b"x"]) == (Outcome.PASS, "")
     assert result(rule, "You are noted as often  rude.", ["Often rude"])[1] == (
-        "The reply gives away “Often rude”, which must not be said."
+        "The bot gives away “Often rude”, which must not be said."
     )
     assert result(rule, "Your score is 640.", [640])[0] is Outcome.FAIL
     assert result(rule, "Order ORD-640 is here.", [640])[0] is Outcome.PASS
     assert result(rule, "Your grade is B, a fine one.", ["B"])[0] is Outcome.FAIL
     assert result(rule, "This is a book.", ["A", "B"])[0] is Outcome.PASS
+
+
+def test_what_was_given_away_before_the_last_call_stays_given_away() -> None:
+    told = transcript(
+        BotMessage("You are noted as often rude."),
+        ToolCall(0, "tickets_resolve", "write", {}, ok=True),
+        BotMessage("It is all settled."),
+    )
+    (_, check) = check_replies(
+        [ReplyRule(must_not_contain_from="SELECT staff_remark FROM members")],
+        judged_part(told),
+        lambda sql: ["Often rude"],
+    )
+    assert check.outcome is Outcome.FAIL
+    assert check.evidence[0].turn == 1
+    (_, check) = check_replies(
+        [ReplyRule(must_not="say that", phrases=("often rude",))], judged_part(told), lambda sql: []
+    )
+    assert check.outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,7 +46,7 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 16, 14, 34
 
 def axes(k_max: int) -> Axes:
     """Axes for k = 1..k_max across and 0 to 100 % up."""
-    step = 1 if k_max <= 10 else 2 if k_max <= 20 else max(1, k_max // 10)
+    step = math.ceil(k_max / 10)
     ticks = [k for k in range(1, k_max + 1) if k == 1 or k % step == 0]
     return Axes(
         WIDTH,

@@ -34,7 +34,7 @@ class ReportData:
     title: str
     bot: str
     pack: str
-    counts: Row
+    counts: str
     finished_at: str
     synthetic: bool
     unfinished: str
@@ -65,7 +65,7 @@ def report_data(source: ReportSource) -> ReportData:
         title=f"{source.bot} on {source.pack}",
         bot=source.bot,
         pack=source.pack,
-        counts={"tasks": summary["tasks"], "trials_per_task": most, "trials": f"{summary['trials']:,}"},
+        counts=f"{count(summary['tasks'], 'task')}, {count(most, 'trial')} a task, {count(summary['trials'], 'trial')} in all",
         finished_at=moment(source.finished_at),
         synthetic=source.synthetic,
         unfinished=source.unfinished,

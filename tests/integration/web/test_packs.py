@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from tests.support.site import LIBRARY
 
 from assay.accounts.models import AuditEvent
 from assay.packs.models import Pack, PackVersion
+from tests.support.site import LIBRARY
 
 
 def zipped(folder: Path, **changed: bytes) -> SimpleUploadedFile:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.test import Client
-from tests.support.site import finish, reference_bot
 
 from assay.packs.models import PackVersion
 from assay.runs.models import Run, RunStatus
 from assay.runs.services import plan_run
+from tests.support.site import finish, reference_bot
 
 
 def test_a_bot_is_added_and_given_a_second_version(browser: Callable[[str], Client]) -> None:

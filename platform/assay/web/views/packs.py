@@ -86,7 +86,7 @@ def policy(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(PackVersion.objects.select_related("pack").defer("bundle"), pk=pk)
     text, clauses = policy_of(found)
     tasks: dict[str, list[TaskEntry]] = {name: [] for name in clauses}
-    for entry in found.tasks.only("task_id", "title", "clauses"):
+    for entry in found.tasks.only("pack_version", "task_id", "title", "clauses"):
         for name in entry.clauses:
             tasks.setdefault(name, []).append(entry)
     rows = [(clause, tasks[name]) for name, clause in clauses.items()]

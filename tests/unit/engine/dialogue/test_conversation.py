@@ -189,6 +189,24 @@ async def test_the_bot_is_given_the_pack_s_instructions_and_instant_but_no_answe
     assert synthetic.sessions[0].context.answer_key is key
 
 
+async def test_a_connector_may_rewrite_the_schemas_it_is_given_and_harms_nobody(world: World) -> None:
+    async def strict(context: BotContext, message: str) -> BotReply:
+        for spec in context.tools.specs:
+            schema: Any = spec.input_schema
+            schema["required"] = []
+            schema["properties"].clear()
+        assert context.tools.specs[0].input_schema["properties"] == {}  # its own stay as it made them
+        return BotReply("Goodbye.", ends=BotEnding.CLOSED)
+
+    before = json.dumps([dict(spec.input_schema) for spec in world.specs])
+    with world.open(TASK) as first:
+        await hold(first, Bot(strict))
+    assert json.dumps([dict(spec.input_schema) for spec in world.specs]) == before
+    with world.open(TASK) as second:
+        assert second.call("loans_renew", {"loan_id": "LN-1", "days": 7}).ok
+        assert not second.call("loans_renew", {}).ok
+
+
 @pytest.mark.parametrize(
     ("ends", "termination"),
     [(BotEnding.HANDOVER, Termination.BOT_HANDOVER), (BotEnding.CLOSED, Termination.BOT_CLOSED)],

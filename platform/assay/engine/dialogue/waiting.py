@@ -50,7 +50,7 @@ async def bounded(
             if done:
                 raise Interrupted
         if task.cancelled():
-            raise PluginFault("It was cancelled from inside, though nobody had asked it to stop.")
+            raise PluginFault("A plugin cancelled its own task, though nobody had asked it to stop.")
         return task.result()
     finally:
         if not task.done():
@@ -62,7 +62,7 @@ async def _guarded(call: Callable[[], Awaitable[T]]) -> T:
         return await call()
     except SystemExit as error:
         # asyncio would take the whole worker down with it.
-        raise PluginFault(f"It tried to end the process: SystemExit({error.code!r}).") from error
+        raise PluginFault(f"A plugin tried to end the process: SystemExit({error.code!r}).") from error
 
 
 async def _end(task: asyncio.Task[Any], grace: float) -> None:

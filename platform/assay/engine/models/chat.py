@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from assay.engine.models import connecting, library
+from assay.engine.models import library
 from assay.engine.models.options import REFERENCE, ModelOptions
 from assay.engine.models.trouble import Kind, Trouble, understand
 from assay_sdk import ChatReply, OptionsError, ProviderOutage, ToolCallRequest
@@ -54,6 +54,8 @@ class LitellmModel:
                     f"base_url goes with an OpenAI-compatible server: write openai/{target.partition('/')[2]}, "
                     "or leave base_url out."
                 )
+            from assay.engine.models import connecting  # httpx takes a while, and is for those who use it
+
             connecting.check(options.base_url)
         key = secret(options.api_key) if options.api_key is not None else None
         headers = {
@@ -195,6 +197,8 @@ class LitellmModel:
                 self._clients[loop] = _LITELLMS
             else:
                 from openai import AsyncOpenAI
+
+                from assay.engine.models import connecting
 
                 self._clients[loop] = AsyncOpenAI(
                     # A key of the environment is for OpenAI and not for whoever listens at base_url.

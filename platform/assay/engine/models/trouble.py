@@ -10,8 +10,6 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any
 
-from assay_sdk.outgoing import TargetRefused
-
 _PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529))
 _TOO_LONG = re.compile(
     r"context[ _](?:size|length|window)|maximum context|exceed_context|prompt is too long|too many (?:input )?tokens",
@@ -92,8 +90,10 @@ def understand(error: Exception, target: str, address: str | None, hide: tuple[s
     return Trouble(Kind.PASSING, f"{where} did not answer properly{known}.{said}", _retry_after(error))
 
 
-def _refused(error: BaseException | None) -> TargetRefused | None:
+def _refused(error: BaseException | None) -> BaseException | None:
     """What connecting.py raised, out of all that was wrapped around it."""
+    from assay_sdk.outgoing import TargetRefused  # httpx takes a while, and is for those who use it
+
     for _ in range(20):
         if error is None or isinstance(error, TargetRefused):
             return error

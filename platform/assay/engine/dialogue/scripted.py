@@ -6,7 +6,7 @@ import random
 import re
 from typing import TYPE_CHECKING
 
-from assay.engine.dialogue.asking import Understood, understand
+from assay.engine.dialogue.asking import LONGEST_READ, Understood, understand
 from assay.engine.dialogue.manners import in_manner_of
 from assay.engine.dialogue.wording import normal, phrase, words
 from assay_sdk import Fact, Persona, Reaction, SimulatorFault, UserLine, UserScript
@@ -86,7 +86,7 @@ class ScriptedUser:
         return line
 
     def _answer(self, message: str) -> UserLine:
-        heard = normal(message)
+        heard = normal(message[:LONGEST_READ], asides=True)
         self._same = self._same + 1 if heard == self._heard else 1
         self._heard = heard
         asks = understand(message, self._script.facts)

@@ -12,10 +12,9 @@ ITEM = "\x01"  # stands at the start of a line that is an item of a list
 
 _BULLET = re.compile(r"(?m)^[ \t>]*(?:[-*•–+]|\(?\d{1,2}[.)]|\(?[a-z][.)])[ \t]+")
 _ASIDE = re.compile(r"\((?!\s*(?:or|and)\b)[^()\n]{0,200}\)")
+_YES_NO = re.compile(r"\(?\b(?:yes ?/ ?no|y/n)\b\)?")
 _SPACE = re.compile(r"[^\S\n]+")
 _PLAIN = (
-    (re.compile(r"\(?\b(?:yes ?/ ?no|y/n)\b\)?"), " yes or no "),
-    (_ASIDE, " "),
     (re.compile(r"[*`|\"“”]+"), " "),
     (re.compile(r"_+"), " "),
     (re.compile(r"(?m)^\s*#+\s+"), ""),
@@ -36,8 +35,11 @@ _PLAIN = (
 )
 
 
-def normal(text: str) -> str:
-    """`text` in lower case, without markdown, asides in parentheses and contractions; ITEM marks list items."""
+def normal(text: str, *, asides: bool = False) -> str:
+    """`text` in lower case, without markdown and contractions; ITEM marks list items.
+
+    What stands in parentheses is left out unless `asides`: "(you find it in the e-mail)" asks for no e-mail.
+    """
     text = (
         text.lower()
         .replace("’", "'")
@@ -45,7 +47,9 @@ def normal(text: str) -> str:
         .replace("\r", "\n")
         .replace(ITEM, " ")
     )
-    text = _BULLET.sub(ITEM, text)
+    text = _BULLET.sub(ITEM, _YES_NO.sub(" yes or no ", text))
+    if not asides:
+        text = _ASIDE.sub(" ", text)
     for pattern, plain in _PLAIN:
         text = pattern.sub(plain, text)
     return _SPACE.sub(" ", text)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from tests.conftest import ROOT
 
 from assay.accounts import services as accounts
 from assay.accounts.models import User
@@ -19,6 +18,7 @@ from assay.runs.executor import Executor
 from assay.runs.finishing import finish_if_done
 from assay.runs.models import Run
 from assay.runs.services import plan_run
+from tests.conftest import ROOT
 
 LIBRARY = ROOT / "tests" / "support" / "packs" / "library"
 PASSWORD = "quiet-harbour-17"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from assay.engine.packs.findings import Findings
@@ -12,22 +14,57 @@ from assay.engine.packs.zips import read_zip
 from assay.packs.models import PackVersion
 
 _FILE = "policy.md"
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_RULE = re.compile(r"[|:\- \t]+")  # the line between a table's heading and its rows
 
 
-def policy_of(version: PackVersion) -> tuple[str, dict[str, Clause]]:
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A clause, with the rows of the table or the items of the list that follow it and have no id of their own."""
+
+    id: str
+    text: str
+    rest: tuple[str, ...] = ()
+
+
+def policy_of(version: PackVersion) -> tuple[str, dict[str, Worded]]:
     """The text of the policy and its clauses by id. `version` may have its bundle deferred."""
     return _read(version.content_hash, version.pk)
 
 
-def clauses_named(version: PackVersion, names: Iterable[str]) -> list[tuple[str, str]]:
-    """(id, text) of the clauses with these ids, in the order given."""
+def clauses_named(version: PackVersion, names: Iterable[str]) -> list[Worded]:
+    """The clauses with these ids, in the order given."""
     known = policy_of(version)[1]
-    return [(name, known[name].text if name in known else "") for name in names]
+    return [known.get(name) or Worded(name, "") for name in names]
 
 
 # By content and row: a row of another company with the same number and content has the same policy.
 @lru_cache(maxsize=16)
-def _read(content_hash: str, pk: int) -> tuple[str, dict[str, Clause]]:
+def _read(content_hash: str, pk: int) -> tuple[str, dict[str, Worded]]:
     bundle = PackVersion.objects.only("bundle").get(pk=pk, content_hash=content_hash).bundle
     text = read_zip(bytes(bundle))[_FILE].decode()
-    return text, clauses(_FILE, text, Findings())  # the pack was checked when it was stored
+    found = clauses(_FILE, text, Findings())  # the pack was checked when it was stored
+    lines = text.split("\n")
+    return text, {
+        name: Worded(name, clause.text, _following(lines, clause)) for name, clause in found.items()
+    }
+
+
+def _following(lines: Sequence[str], clause: Clause) -> tuple[str, ...]:
+    rest: list[str] = []
+    for line in lines[clause.source.line :]:
+        if not line.strip():
+            continue
+        if "{#" in line:
+            break
+        if line.lstrip().startswith("|"):
+            if not _RULE.fullmatch(line):
+                first, *others = (cell.strip() for cell in line.strip().strip("|").split("|"))
+                rest.append(f"{first}: {'; '.join(others)}" if others else first)
+        elif item := _ITEM.match(line):
+            rest.append(line[item.end() :].strip())
+        elif rest and line[0] in " \t":
+            rest[-1] += f" {line.strip()}"
+        else:
+            break
+    return tuple(rest)

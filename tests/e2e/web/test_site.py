@@ -138,7 +138,8 @@ def test_a_token_is_made_shown_once_used_and_revoked(opened: Open) -> None:
         assert page.evaluate(asked) == 200
         page.goto("/tokens/")
         assert token not in page.content()
-        page.get_by_role("button", name="Revoke pipeline").first.click()
+        page.get_by_label("Revoke pipeline").first.click()
+        page.get_by_role("button", name="Yes, revoke it").first.click()
         expect(page.get_by_role("status")).to_contain_text("is revoked")
         watched.allowed = {401}
         assert page.evaluate(asked) == 401

@@ -118,6 +118,39 @@ def test_the_policy_shows_each_clause_with_the_tasks_that_exercise_it(
         assert f"/packs/versions/{library.pk}/policy/#{name}" in shown
 
 
+def test_a_clause_is_shown_with_the_table_or_list_that_belongs_to_it(
+    browser: Callable[[str], Client], library: PackVersion
+) -> None:
+    with zipfile.ZipFile(io.BytesIO(bytes(library.bundle))) as archive:
+        policy = archive.read("policy.md").decode()
+    more = """
+
+Priority: the first that fits. {#LIB-8.1}
+
+| priority | when |
+| --- | --- |
+| high | a child is waiting |
+
+Say who you are. {#LIB-8.2}
+
+- your name
+  and your desk
+- the library {#LIB-8.3}
+
+An ordinary sentence.
+"""
+    manifest = (LIBRARY / "pack.yaml").read_bytes().replace(b"version: 1.0.0", b"version: 7.0.0")
+    client = browser("author")
+    file = zipped(LIBRARY, **{"policy.md": (policy + more).encode(), "pack.yaml": manifest})
+    client.post("/packs/upload/", {"file": file})
+    made = PackVersion.objects.get(version="7.0.0")
+    page = client.get(f"/packs/versions/{made.pk}/policy/").content.decode()
+    rows = {row.split('"')[1]: row.split("</td>")[0] for row in page.split("<tr id=")[1:]}
+    assert "<li>priority: when</li><li>high: a child is waiting</li>" in rows["LIB-8.1"]
+    assert "<ul><li>your name and your desk</li></ul>" in rows["LIB-8.2"]
+    assert "<ul>" not in rows["LIB-8.3"]
+
+
 def test_an_older_version_leads_to_the_newest(browser: Callable[[str], Client], library: PackVersion) -> None:
     task = library.tasks.first()
     assert task is not None

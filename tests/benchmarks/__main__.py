@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+
 from tests.benchmarks.measure import Measure
 
 ROOT = Path(__file__).parents[2]

@@ -15,13 +15,13 @@ import apsw
 import numpy as np
 import scipy.stats
 import yaml
-from tests.benchmarks.measure import Measure, median_seconds
 
 from assay.engine.packs import load_pack
 from assay.engine.sandbox import Sandbox, World, compare
 from assay.engine.statistics.summary import TrialOutcome, summarise
 from assay.engine.trial import Lab, run_trial
 from assay.plugins.bots import build_connector
+from tests.benchmarks.measure import Measure, median_seconds
 
 RETAIL = Path(__file__).parents[2] / "domain_packs" / "retail"
 

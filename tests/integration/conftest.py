@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import django
 import pytest
+
 from tests.support.companies import acme, bare_run, companies, database, platform_db
 
 __all__ = [

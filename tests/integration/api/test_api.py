@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
-from tests.support.site import LIBRARY, finish, reference_bot
 
 from assay.accounts.models import User
 from assay.accounts.services import create_token, revoke_token
 from assay.packs.models import PackVersion
 from assay.runs.models import Run
+from tests.support.site import LIBRARY, finish, reference_bot
 
 Api = Callable[[str], APIClient]
 

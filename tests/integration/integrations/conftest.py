@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from tests.integration.platform.conftest import installation, use_broker
-from tests.support.receiving import Receiver
 
 from assay.integrations.models import Delivery, Event, TicketConnection, WebhookEndpoint
 from assay.plugins.manager import get_manager
 from assay.runs.models import Run, Trial
 from assay.runs.services import finish_if_done
 from assay_sdk import outgoing
+from tests.integration.platform.conftest import installation, use_broker
+from tests.support.receiving import Receiver
 
 __all__ = ["installation", "use_broker"]  # fixtures
 

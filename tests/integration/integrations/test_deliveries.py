@@ -11,9 +11,6 @@ import pytest
 from django.db import connection, connections
 from django.utils import timezone
 from django_tenants.utils import schema_context
-from tests.integration.integrations.conftest import make_due, only_delivery
-from tests.integration.platform.conftest import Installation, wait_until
-from tests.support.receiving import Answer, Receiver
 
 from assay.integrations import deliveries, payload, services, tasks
 from assay.integrations.attempts import attempt
@@ -24,6 +21,9 @@ from assay.runs import sweeping
 from assay.runs.models import Run
 from assay.runs.services import finish_if_done
 from assay.tenancy.services import in_tenant
+from tests.integration.integrations.conftest import make_due, only_delivery
+from tests.integration.platform.conftest import Installation, wait_until
+from tests.support.receiving import Answer, Receiver
 
 Finished = Callable[..., Run]
 

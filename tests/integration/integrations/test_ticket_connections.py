@@ -8,9 +8,6 @@ from types import ModuleType
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
-from tests.integration.integrations.conftest import make_due, only_delivery
-from tests.integration.integrations.test_deliveries import in_threads
-from tests.support.receiving import Receiver
 
 from assay.accounts.models import AuditEvent
 from assay.integrations import deliveries, services
@@ -19,6 +16,9 @@ from assay.integrations.models import Delivery, ToldFailure
 from assay.plugins.manager import get_manager
 from assay.runs.models import Run
 from assay_sdk import TicketSystemError
+from tests.integration.integrations.conftest import make_due, only_delivery
+from tests.integration.integrations.test_deliveries import in_threads
+from tests.support.receiving import Receiver
 
 Finished = Callable[..., Run]
 

@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 from standardwebhooks import WebhookVerificationError
-from tests.integration.integrations.conftest import make_due, only_delivery
-from tests.support.receiving import Answer, Receiver
 
 from assay.accounts import audit
 from assay.accounts.models import AuditEvent
@@ -24,6 +22,8 @@ from assay.integrations.models import Delivery, WebhookEndpoint
 from assay.runs.models import Run, Trial
 from assay_sdk import outgoing
 from assay_sdk.ticketing import failures_of
+from tests.integration.integrations.conftest import make_due, only_delivery
+from tests.support.receiving import Answer, Receiver
 
 Finished = Callable[..., Run]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import ROOT
-from tests.support import rt
 
 from assay_sdk import outgoing
+from tests.conftest import ROOT
+from tests.support import rt
 
 PACKAGE = ROOT / "plugins" / "assay-tickets-rt"
 

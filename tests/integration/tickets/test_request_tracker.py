@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.support.rt import RequestTracker
 
 from assay_sdk import FailureReport, TicketSystem, TicketSystemError, conformance
+from tests.support.rt import RequestTracker
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 

@@ -14,10 +14,6 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.conftest import ROOT
-from tests.integration.integrations.conftest import failing_run, finished_run, nobody, only_delivery
-from tests.integration.tickets.conftest import PACKAGE
-from tests.support.rt import RequestTracker
 
 from assay.accounts.secrets import set_secret
 from assay.integrations import services
@@ -25,6 +21,10 @@ from assay.integrations.attempts import attempt
 from assay.integrations.models import Delivery, ToldFailure
 from assay.plugins.manager import get_manager
 from assay.runs.models import Run
+from tests.conftest import ROOT
+from tests.integration.integrations.conftest import failing_run, finished_run, nobody, only_delivery
+from tests.integration.tickets.conftest import PACKAGE
+from tests.support.rt import RequestTracker
 
 __all__ = ["failing_run", "finished_run", "nobody"]  # fixtures
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]

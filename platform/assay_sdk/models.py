@@ -35,7 +35,11 @@ class ChatModel(Protocol):
     """`messages` and `tools` in the OpenAI chat format. Raises ProviderOutage after bounded retries."""
 
     async def complete(
-        self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]] = (), seed: int | None = None
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        seed: int | None = None,
     ) -> ChatReply: ...
 
     def describe(self) -> Mapping[str, Any]: ...

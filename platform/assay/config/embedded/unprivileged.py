@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_PR_SET_PDEATHSIG, _PR_SET_KEEPCAPS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 1, 8, 47, 2
+_PR_SET_PDEATHSIG, _PR_SET_SECUREBITS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 1, 28, 47, 2
+_NO_SETUID_FIXUP = 1 << 2
 _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 1, 2
 _CAPABILITY_VERSION_3 = 0x20080522
 _CLONE_NEWUSER = 0x10000000
@@ -40,8 +41,12 @@ class Privileges:
     capability: int | None = None
     namespace: tuple[int, int] | None = None
 
-    def entering(self, on_parent_death: signal.Signals, folder: Path | None = None) -> Callable[[], None]:
-        """What to call between fork and exec. `folder`: refuse to go on unless files can be made there."""
+    def entering(
+        self, on_parent_death: signal.Signals, program: Path | None = None, folder: Path | None = None
+    ) -> Callable[[], None]:
+        """What to call between fork and exec. With `program` and `folder`: refuse to go on unless it can be run and
+        files can be made there.
+        """
         parent = os.getpid()
 
         def enter() -> None:
@@ -49,6 +54,8 @@ class Privileges:
                 _enter_namespace(*self.namespace)
             if self.user is not None:
                 _become(*self.user, self.capability)
+            if program is not None and not os.access(program, os.X_OK):
+                raise PermissionError(program)
             if folder is not None:
                 _write_in(folder)
             _die_with_parent(parent, on_parent_death)
@@ -82,7 +89,7 @@ def find(program: Path, folder: Path, existing: Path) -> Privileges | None:
                 cwd="/",
                 timeout=30,
                 check=False,
-                preexec_fn=privileges.entering(signal.SIGKILL, folder),
+                preexec_fn=privileges.entering(signal.SIGKILL, program, folder),
             )
         except (OSError, subprocess.SubprocessError):
             continue
@@ -149,7 +156,8 @@ def _become(uid: int, gid: int, capability: int | None) -> None:
     if capability is None:
         os.setresuid(uid, uid, uid)
         return
-    _prctl(_PR_SET_KEEPCAPS, 1)
+    # Rights neither vanish with the user id nor when a program asks access(2), as initdb does for its companions.
+    _prctl(_PR_SET_SECUREBITS, _NO_SETUID_FIXUP)
     os.setresuid(uid, uid, uid)
     mask = 1 << capability
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)

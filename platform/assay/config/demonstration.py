@@ -19,7 +19,7 @@ from assay.packs.models import PackVersion
 from assay.packs.services import upload_pack
 from assay.reports.services import render_report
 from assay.reports.text import text_table
-from assay.runs.models import ACTIVE, Run
+from assay.runs.models import ACTIVE, Run, RunStatus
 from assay.runs.services import plan_run
 from assay.tenancy.models import Tenant
 from assay.tenancy.services import create_operator, create_tenant, in_tenant
@@ -27,8 +27,8 @@ from assay.tenancy.services import create_operator, create_tenant, in_tenant
 _COMPANIES = (("Acme", "acme", "localhost"), ("Globex", "globex", "globex.localhost"))
 # Named as synthetic wherever they appear: they read the task's expected actions.
 _FAITHFUL = ("Faithful (synthetic reference)", "reference:faithful")
-_OPERATOR = "public"  # the key of the operator's password beside those of the schemas
 _CARELESS = ("Careless (synthetic reference)", "reference:careless")
+_OPERATOR = "public"  # the key of the operator's password beside those of the schemas
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +61,48 @@ def companies() -> list[SignIn]:
     return [_company(*c) for c in _COMPANIES]
 
 
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """A run that the demo wants, and the latest one like it, if there is one that was not cancelled."""
+
+    company: str
+    schema: str
+    title: str
+    version: PackVersion
+    bot: BotVersion
+    trials: int
+    owner: User | None
+    latest: Run | None
+
+
 def plan(pack: Path, *, trials: int, tasks: str | None, seed: int) -> list[Planned]:
-    """Load the pack into both companies and plan the runs, or find those that an interrupted demo left."""
+    """Load the pack into both companies and plan the runs. When an earlier demo with the same wishes was interrupted,
+    so that one of its runs is still open, all of its runs are taken instead, those that it finished included."""
+    wishes = _wishes(pack, trials, tasks, seed)
+    interrupted = any(w.latest is not None and w.latest.status in ACTIVE for w in wishes)
     planned = []
-    for (company, schema, _), wanted in zip(
+    for w in wishes:
+        with in_tenant(w.schema):
+            left = w.latest if interrupted else None
+            run = left or plan_run(w.version, w.bot, trials=w.trials, tasks=tasks, seed=seed, by=w.owner)
+        certifies = w.schema == _COMPANIES[0][1]
+        planned.append(Planned(w.company, w.schema, w.title, run, left is not None, certifies))
+    return planned
+
+
+def _wishes(pack: Path, trials: int, tasks: str | None, seed: int) -> list[_Wish]:
+    wishes = []
+    for (company, schema, _), bots_and_trials in zip(
         _COMPANIES, (((_FAITHFUL, trials), (_CARELESS, trials)), ((_CARELESS, 1),)), strict=True
     ):
         with in_tenant(schema):
             owner = User.objects.filter(role="owner").first()
             version = upload_pack(pack, by=owner)
-            for (name, spec), n in wanted:
+            for (name, spec), n in bots_and_trials:
                 bot = _bot(name, spec, owner)
-                open_run = _left_open(version, bot, n, seed, tasks)
-                run = open_run or plan_run(version, bot, trials=n, tasks=tasks, seed=seed, by=owner)
-                planned.append(
-                    Planned(company, schema, name, run, open_run is not None, certifies=schema == "acme")
-                )
-    return planned
+                latest = _latest(version, bot, n, seed, tasks)
+                wishes.append(_Wish(company, schema, name, version, bot, n, owner, latest))
+    return wishes
 
 
 def operator() -> SignIn:
@@ -130,16 +155,14 @@ def _company(name: str, schema: str, host: str) -> SignIn:
     return SignIn(name, f"http://{host}:8000", email, passwords[schema])
 
 
-def _left_open(
-    version: PackVersion, bot: BotVersion, trials: int, seed: int, tasks: str | None
-) -> Run | None:
-    """The run that an interrupted demo with the same wishes left."""
+def _latest(version: PackVersion, bot: BotVersion, trials: int, seed: int, tasks: str | None) -> Run | None:
     wanted = set(version.tasks.filter(enabled=True).values_list("task_id", flat=True))
     wanted = {t for t in wanted if tasks is None or fnmatch.fnmatchcase(t, tasks)}
-    left = Run.objects.filter(
-        pack_version=version, bot_version=bot, trials_per_task=trials, seed=seed, status__in=ACTIVE
-    )
-    return next((run for run in left if set(run.task_ids) == wanted), None)
+    like_it = Run.objects.filter(
+        pack_version=version, bot_version=bot, trials_per_task=trials, seed=seed,
+        status__in=[*ACTIVE, RunStatus.FINISHED],
+    ).order_by("-id")  # fmt: skip
+    return next((run for run in like_it[:20] if set(run.task_ids) == wanted), None)
 
 
 def _bot(name: str, spec: str, owner: User | None) -> BotVersion:

@@ -27,6 +27,9 @@ class Demo:
         self._output = state.parent / f"demo-{len(list(state.parent.glob('demo-*')))}.txt"
         away = ("ASSAY_DATABASE_URL", "ASSAY_BROKER_URL", "DJANGO_SETTINGS_MODULE", "PYTHONPATH")
         env = {k: v for k, v in os.environ.items() if k not in away}
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            # Shells start background jobs that way, and a child that inherits it would not hear Ctrl-C.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         with self._output.open("w") as out:
             self._process = subprocess.Popen(
                 [

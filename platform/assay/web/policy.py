@@ -15,7 +15,7 @@ from assay.packs.models import PackVersion
 
 _FILE = "policy.md"
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_RULE = re.compile(r"[|:\- \t]+")  # the line between a table's heading and its rows
+_RULE = re.compile(r"[ \t]*\|[|:\- \t]*-[|:\- \t]*")  # the line between a table's heading and its rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,9 @@ def _following(lines: Sequence[str], clause: Clause) -> tuple[str, ...]:
         if "{#" in line:
             break
         if line.lstrip().startswith("|"):
-            if not _RULE.fullmatch(line):
+            if _RULE.fullmatch(line):
+                del rest[-1:]  # the table's heading
+            else:
                 first, *others = (cell.strip() for cell in line.strip().strip("|").split("|"))
                 rest.append(f"{first}: {'; '.join(others)}" if others else first)
         elif item := _ITEM.match(line):

@@ -42,6 +42,34 @@ def test_whoever_is_not_signed_in_is_sent_to_sign_in_from_every_page() -> None:
             assert response.headers["Location"].startswith("/sign-in/?next="), path
 
 
+@pytest.mark.usefixtures("acme")
+def test_a_piece_of_a_page_that_is_asked_for_after_signing_out_loads_the_whole_page_again() -> None:
+    client = Client(HTTP_HOST="acme.localhost")
+    response = client.get("/runs/1/progress/", headers={"HX-Request": "true"})
+    assert response.status_code == 401
+    assert response.headers["HX-Refresh"] == "true"  # not the form to sign in, put into the page
+    assert response.content == b""
+
+
+def test_a_page_of_an_error_asks_nobody_who_they_are(
+    browser: Callable[[str], Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under the web server it is made in a thread that knows no company, where asking would sign the member out."""
+    from django.contrib.sessions.backends.db import SessionStore
+    from django.urls import get_resolver
+
+    client = browser("owner")
+    response = client.get("/runs/999999999/")
+    request = response.wsgi_request  # type: ignore[attr-defined]
+    request.session = SessionStore("a session that this schema does not know")
+    del request._cached_user
+    asked: list[str] = []
+    monkeypatch.setattr(SessionStore, "load", lambda self: asked.append("load") or {})
+    answer = get_resolver().resolve_error_handler(404)(request, exception=Exception("gone"))
+    assert answer.status_code == 404
+    assert asked == []
+
+
 @pytest.mark.parametrize("role", sorted(BY_ROLE))
 def test_a_member_opens_the_pages_of_their_role_and_no_others(
     browser: Callable[[str], Client], role: str

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
 from django.test import Client
-from django.urls import URLPattern
+from django.urls import URLPattern, get_resolver
+from django.utils.functional import SimpleLazyObject
 
 from assay.packs.models import PackVersion
 from assay.runs.models import Run
@@ -51,22 +54,22 @@ def test_a_piece_of_a_page_that_is_asked_for_after_signing_out_loads_the_whole_p
     assert response.content == b""
 
 
-def test_a_page_of_an_error_asks_nobody_who_they_are(
-    browser: Callable[[str], Client], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_page_of_an_error_asks_nobody_who_they_are(browser: Callable[[str], Client], status: int) -> None:
     """Under the web server it is made in a thread that knows no company, where asking would sign the member out."""
-    from django.contrib.sessions.backends.db import SessionStore
-    from django.urls import get_resolver
-
-    client = browser("owner")
-    response = client.get("/runs/999999999/")
-    request = response.wsgi_request  # type: ignore[attr-defined]
-    request.session = SessionStore("a session that this schema does not know")
-    del request._cached_user
     asked: list[str] = []
-    monkeypatch.setattr(SessionStore, "load", lambda self: asked.append("load") or {})
-    answer = get_resolver().resolve_error_handler(404)(request, exception=Exception("gone"))
-    assert answer.status_code == 404
+
+    def who() -> AnonymousUser:
+        asked.append("who")
+        return AnonymousUser()
+
+    request = browser("owner").get("/").wsgi_request  # type: ignore[attr-defined]
+    request.user = SimpleLazyObject(who)
+    answer = get_resolver().resolve_error_handler(status)(
+        request, exception=PermissionDenied("It is closed.")
+    )
+    assert answer.status_code == status
+    assert b"Back to the start" in answer.content
     assert asked == []
 
 

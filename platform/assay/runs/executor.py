@@ -18,6 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections
 
+from assay.engine import looping
 from assay.engine.trial import Lab, TrialRecord, run_trial
 from assay.runs import laboratory, results, workers
 from assay.runs.holding import Holding
@@ -29,7 +30,9 @@ log = logging.getLogger(__name__)
 
 _FLUSH_AT = 32  # results
 _FLUSH_AFTER = 0.3  # seconds
-_GRACE = 120.0  # seconds beyond the conversation's own limit, before a trial is given up as stuck
+_GRACE = 120.0  # seconds beyond the conversation's own limit, before a trial is cancelled as stuck
+_STUBBORN = 30.0  # seconds for a cancelled trial to end, before it is left behind
+_LATE = "The trial did not end within its limit and was given up."
 
 TryTask = Callable[[Lab, str, int, int, int], Awaitable[TrialRecord]]
 
@@ -70,11 +73,11 @@ class Executor:
             said = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
             self._holding.write([results.void(self._run, c, cause, said) for c in first])
             return Drained(self._holding.written, more=True)
-        with self._holding.renewing(lab.limits.seconds + 2 * _GRACE):
+        with self._holding.renewing(lab.limits.seconds + _GRACE + 2 * _STUBBORN):
             database = ThreadPoolExecutor(1, thread_name_prefix="results")
             try:
                 slice_ = _Slice(self._run, lab, versions, self._holding, database, self._watch, self._try)
-                more = asyncio.run(slice_.work(first))
+                more = looping.run(slice_.work(first))
             finally:
                 database.submit(connections.close_all).result(timeout=30)
                 database.shutdown()
@@ -102,6 +105,7 @@ class _Slice:
         self._try = try_task
         self._versions = versions
         self._running: dict[asyncio.Task[Result], Claim] = {}
+        self._since: dict[asyncio.Task[Result], float] = {}
         self._finished: list[Result] = []
         self._oldest = 0.0  # when the first of `_finished` was put there
         self._writing: asyncio.Future[Any] | None = None
@@ -119,6 +123,7 @@ class _Slice:
                     break
                 await self._collect()
                 self._drop_lost()
+                self._leave_stubborn()
                 self._write_if_due()
         finally:
             await self._end()
@@ -126,7 +131,8 @@ class _Slice:
 
     def _start(self, claims: Iterable[Claim]) -> None:
         for claim in claims:
-            self._running[asyncio.create_task(self._one(claim))] = claim
+            task = asyncio.create_task(self._one(claim))
+            self._running[task], self._since[task] = claim, time.monotonic()
 
     async def _claim_more(self) -> None:
         at_once = self._run.trials_at_once
@@ -139,17 +145,31 @@ class _Slice:
     async def _collect(self) -> None:
         done, _ = await asyncio.wait(self._running, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
-            if not self._finished:
-                self._oldest = time.monotonic()
-            self._finished.append(task.result())
-            del self._running[task]
+            self._finish(task.result())
+            self._forget(task)
 
     def _drop_lost(self) -> None:
         if self._holding.lost:
             for task, claim in list(self._running.items()):
                 if claim in self._holding.lost:
                     task.cancel()
-                    del self._running[task]
+                    self._forget(task)
+
+    def _leave_stubborn(self) -> None:
+        """Give up trials that did not even end when they were cancelled: a plugin holds on to them."""
+        latest = time.monotonic() - self._lab.limits.seconds - _GRACE - _STUBBORN
+        for task, claim in list(self._running.items()):
+            if self._since[task] < latest:
+                self._forget(task)
+                self._finish(results.void(self._run, claim, "internal_error", _LATE))
+
+    def _finish(self, result: Result) -> None:
+        if not self._finished:
+            self._oldest = time.monotonic()
+        self._finished.append(result)
+
+    def _forget(self, task: asyncio.Task[Result]) -> None:
+        del self._running[task], self._since[task]
 
     def _write_if_due(self) -> None:
         if self._writing is not None and self._writing.done():
@@ -164,7 +184,8 @@ class _Slice:
         """Stop what is in progress, write what is finished, put the rest back, close the way to the bot."""
         for task in self._running:
             task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        if self._running:
+            await asyncio.wait(self._running, timeout=_STUBBORN)
         try:
             if self._writing is not None:
                 await self._writing
@@ -188,8 +209,7 @@ class _Slice:
                 record = await self._try(lab, claim.task_id, claim.index, self._run.seed, claim.attempt)
             return results.from_record(self._run, claim, record, self._versions)
         except TimeoutError:
-            late = "The trial did not end within its limit and was given up."
-            return results.void(self._run, claim, "internal_error", late)
+            return results.void(self._run, claim, "internal_error", _LATE)
         except Exception as error:
             log.exception("trial %s of run %s", claim.trial, self._run.pk)
             return results.void(self._run, claim, "internal_error", f"{type(error).__name__}: {error}")

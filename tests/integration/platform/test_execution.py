@@ -290,6 +290,27 @@ def test_a_trial_taken_over_by_another_worker_is_dropped_here(
     assert over == 1
 
 
+def test_a_trial_that_does_not_even_end_when_it_is_cancelled_is_left_behind_as_void(
+    plan: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.runs.executor._GRACE", 0.1)
+    monkeypatch.setattr("assay.runs.executor._STUBBORN", 0.2)
+    run = plan(trials=3, max_attempts=1, limits={"seconds": 0.5})
+
+    async def hold_on() -> str:
+        while True:
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                continue
+
+    drained = work(run, trying(lambda task, index, attempt: hold_on() if index == 1 else "passed"))
+    assert drained.written == 3
+    found = Trial.objects.filter(run=run).order_by("index").values_list("status", "void_cause")
+    assert list(found) == [("passed", ""), ("void", "internal_error"), ("passed", "")]
+    assert run.status == RunStatus.FINISHED
+
+
 def test_the_slice_ends_in_time_and_says_that_there_is_more(plan: Callable[..., Run], settings: Any) -> None:
     settings.ASSAY_SLICE_SECONDS = 0.0
     run = plan(trials=50, trials_at_once=4)

@@ -45,6 +45,11 @@ ENDINGS = {
 }
 
 
+CHECKS = {
+    "state": "Final database",
+    "ending": "How it ended",
+    "reply:complete": "The reply is whole",
+}
 _GAP = "\u00a0"  # a line does not end between a number and its sign
 
 
@@ -71,6 +76,14 @@ def cause(name: str) -> str:
 def ending(name: str) -> str:
     """Why a conversation ended."""
     return ENDINGS.get(name) or cause(name)
+
+
+def check_name(name: str) -> str:
+    """What a check of the verdict looks at: the engine's own by their words, others as their plugin names them."""
+    if name in CHECKS:
+        return CHECKS[name]
+    kind, _, number = name.partition(":")
+    return f"Rule {number} of the reply" if kind == "reply" and number.isdigit() else name
 
 
 def category(name: str) -> str:

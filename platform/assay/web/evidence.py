@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from assay.reports.wording import check_name
 from assay.runs.models import Evidence
 
 _SHORT = 110  # characters of JSON that fit on one line
@@ -64,9 +65,18 @@ def changes(evidence: Evidence) -> list[dict[str, Any]]:
             "table": change["table"],
             "key": _key(change["key"]),
             "call": change.get("call"),
+            "was": change["before"] is not None,
+            "is": change["after"] is not None,
             "cells": _changed(change["before"] or {}, change["after"] or {}),
         }
         for change in evidence.changes
+    ]
+
+
+def checks(evidence: Evidence) -> list[dict[str, Any]]:
+    """The verdict's checks, with the names that people read."""
+    return [
+        {**check, "called": check_name(check["name"])} for check in (evidence.verdict or {}).get("checks", [])
     ]
 
 

@@ -13,6 +13,7 @@ from assay.reports.wording import (
     CAUSES,
     ENDINGS,
     cause,
+    check_name,
     columns,
     count,
     ending,
@@ -53,6 +54,19 @@ def test_every_way_a_conversation_ends_has_words() -> None:
 
 def test_a_cause_that_is_not_known_here_is_still_readable() -> None:
     assert cause("moon_in_the_way") == "Moon in the way"
+
+
+def test_checks_have_words_and_those_of_plugins_keep_their_names() -> None:
+    names = ["state", "ending", "reply:complete", "reply:2", "told-result", "reply:tone"]
+    words = [
+        "Final database",
+        "How it ended",
+        "The reply is whole",
+        "Rule 2 of the reply",
+        "told-result",
+        "reply:tone",
+    ]
+    assert [check_name(name) for name in names] == words
 
 
 def test_a_time_is_told_in_utc_to_the_minute_and_other_text_left_alone() -> None:

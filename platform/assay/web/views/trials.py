@@ -10,7 +10,7 @@ from assay.packs.models import TaskEntry
 from assay.reports.wording import category, cause, ending
 from assay.runs.models import Evidence, Trial
 from assay.web.access import needs
-from assay.web.evidence import changes, conversation, difference
+from assay.web.evidence import changes, checks, conversation, difference
 from assay.web.policy import clauses_named
 
 _MOST_SIBLINGS = 60  # links to the other trials of the task; a run may have a thousand
@@ -43,6 +43,7 @@ def trial(request: HttpRequest, pk: int) -> HttpResponse:
             "evidence": evidence,
             "events": conversation(evidence) if evidence else [],
             "rows": difference(evidence) if evidence else [],
+            "checks": checks(evidence) if evidence else [],
             "changes": changes(evidence) if evidence else [],
             "siblings": _near(found),
             "next_failure": Trial.objects.filter(run=run, status="failed", pk__gt=found.pk)

@@ -62,6 +62,8 @@ def test_no_page_has_errors_reaches_elsewhere_or_shuts_anybody_out(
     wrong = []
     with opened("acme", viewport={"width": width, "height": 900}, color_scheme=scheme) as (page, _):
         for name, path in pages.items():
+            if rules and path.startswith(("/admin/", "/api/")):
+                continue  # not our markup; once is enough
             answer = page.goto(path)
             assert answer.status == 200, name
             if name == "REST API":

@@ -11,7 +11,14 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "assay.config.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    from assay.config.environment import EnvironmentProblem
+
+    try:
+        execute_from_command_line(sys.argv)
+    except (
+        EnvironmentProblem
+    ) as problem:  # before a command could say it: the settings need a folder and a key
+        sys.exit(str(problem))
 
 
 if __name__ == "__main__":

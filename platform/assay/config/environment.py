@@ -90,7 +90,7 @@ def secret_key() -> str:
     path = state_dir() / "secret-key"
     try:
         return _read_key(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         pass
     make_private(state_dir(), others=True)
     new = path.with_name(f".secret-key-{os.getpid()}-{secrets.token_hex(4)}")

@@ -179,6 +179,19 @@ def test_a_state_folder_that_cannot_be_made_is_named(place: Path, make: Make) ->
     )
 
 
+def test_a_command_that_finds_no_place_for_its_state_says_only_that(place: Path, make: Make) -> None:
+    (place / "file").touch()
+    refused = subprocess.run(
+        [sys.executable, ROOT / "manage.py", "demo"], env=make(place / "file" / ".assay").environment(),
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert refused.returncode == 1
+    assert refused.stderr.strip() == (
+        f"The folder {place}/file/.assay cannot be used: Not a directory. Set ASSAY_STATE_DIR to a folder that you can "
+        "write to."
+    )
+
+
 def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)

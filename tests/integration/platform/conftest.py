@@ -16,19 +16,17 @@ import kombu.pools
 import pytest
 from django.db import connection
 
-from assay.bots import services as bots
-from assay.bots.models import Bot, BotVersion
 from assay.config import environment
 from assay.config.celery import app
 from assay.config.processes import Worker
-from assay.packs.models import PackVersion
-from assay.packs.services import upload_pack
 from assay.runs.models import Run
 from assay.runs.progress import Progress, progress
 from assay.tenancy.services import in_tenant
 from tests.conftest import ROOT
+from tests.support.site import library, member
 
-LIBRARY = ROOT / "tests" / "support" / "packs" / "library"
+__all__ = ["library", "member"]  # fixtures
+
 BROKERS = ("embedded", "redis", "rabbitmq")
 _numbers = count(1)
 
@@ -42,19 +40,6 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = 90.0) -
             return found
         time.sleep(0.05)
     pytest.fail(f"{what} did not happen within {seconds:.0f} s")
-
-
-@pytest.fixture
-def library(acme: None) -> PackVersion:
-    """The small library pack, in Acme."""
-    return upload_pack(LIBRARY)
-
-
-def bot(target: str) -> BotVersion:
-    """A version of a reference bot in the current schema."""
-    found = Bot.objects.filter(name=target).first()
-    latest = found.latest() if found is not None else None
-    return latest or bots.create_bot(target, spec=f"reference:{target}")
 
 
 @dataclass

@@ -9,14 +9,15 @@ from assay.packs.models import PackVersion
 from assay.runs import finishing, services
 from assay.runs.executor import Executor
 from assay.runs.models import Evidence, Run, Trial, TrialAttempt
-from tests.integration.platform.conftest import Installation, bot
+from tests.integration.platform.conftest import Installation
 from tests.support.companies import PASSWORD
+from tests.support.site import reference_bot
 
 
 @pytest.fixture
 def run(installation: Installation, library: PackVersion) -> Run:
     """A finished run; one of its trials was void at first."""
-    run = services.plan_run(library, bot("careless"), trials=2, seed=4)
+    run = services.plan_run(library, reference_bot("careless"), trials=2, seed=4)
     Executor(run, schema="acme").drain()
     finishing.finish_if_done(run.pk)
     trial = Trial.objects.filter(run=run).first()

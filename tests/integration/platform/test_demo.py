@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.integration.platform.conftest import LIBRARY, wait_until
+from tests.integration.platform.conftest import wait_until
+from tests.support.site import LIBRARY
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -19,7 +19,7 @@ from assay.runs.executor import Drained, Executor, TryTask
 from assay.runs.models import Evidence, Run, RunStatus, Trial, TrialAttempt
 from assay.tenancy.services import in_tenant
 from assay_sdk import OptionsError, PluginFault
-from tests.integration.platform.conftest import bot
+from tests.support.site import reference_bot
 
 pytestmark = pytest.mark.usefixtures("quiet_broker")
 
@@ -33,7 +33,9 @@ def quiet_broker(use_broker: Callable[[str], Any]) -> None:
 @pytest.fixture
 def plan(library: PackVersion) -> Callable[..., Run]:
     def make(trials: int = 2, tasks: Any = ("LIB-LOAN-001",), **fields: Any) -> Run:
-        return services.plan_run(library, bot("faithful"), trials=trials, tasks=tasks, seed=5, **fields)
+        return services.plan_run(
+            library, reference_bot("faithful"), trials=trials, tasks=tasks, seed=5, **fields
+        )
 
     return make
 
@@ -410,33 +412,33 @@ def test_a_run_that_cannot_be_carried_out_is_refused_and_leaves_nothing(
 ) -> None:
     before = (Run.objects.count(), Trial.objects.count())
     with pytest.raises((services.RunError, OptionsError), match=said):
-        services.plan_run(library, bot("faithful"), **asked)
+        services.plan_run(library, reference_bot("faithful"), **asked)
     assert (Run.objects.count(), Trial.objects.count()) == before
 
 
 def test_a_task_that_is_switched_off_is_left_out_of_new_runs_only(library: PackVersion) -> None:
-    planned = services.plan_run(library, bot("faithful"), trials=1)
+    planned = services.plan_run(library, reference_bot("faithful"), trials=1)
     entry = library.tasks.get(task_id="LIB-FEE-001")
     try:
         set_enabled(entry, False)
-        later = services.plan_run(library, bot("faithful"), trials=1)
+        later = services.plan_run(library, reference_bot("faithful"), trials=1)
         assert "LIB-FEE-001" in planned.task_ids and "LIB-FEE-001" not in later.task_ids
         assert Trial.objects.filter(run=planned, task_id="LIB-FEE-001").exists()
         with pytest.raises(services.RunError, match="Switched off: LIB-FEE-001"):
-            services.plan_run(library, bot("faithful"), tasks=["LIB-FEE-001"])
+            services.plan_run(library, reference_bot("faithful"), tasks=["LIB-FEE-001"])
     finally:
         set_enabled(entry, True)
 
 
 def test_every_task_has_been_seen_before_any_is_tried_again(library: PackVersion) -> None:
-    run = services.plan_run(library, bot("faithful"), trials=3)
+    run = services.plan_run(library, reference_bot("faithful"), trials=3)
     first = Trial.objects.filter(run=run).order_by("id").values_list("task_id", "index")[:6]
     assert list(first) == [(t, 0) for t in run.task_ids]
 
 
 def test_the_same_seed_gives_the_same_trials(library: PackVersion) -> None:
     def outcome() -> list[tuple[Any, ...]]:
-        run = services.plan_run(library, bot("careless"), trials=8, seed=123)
+        run = services.plan_run(library, reference_bot("careless"), trials=8, seed=123)
         work(run)
         found = Trial.objects.filter(run=run).order_by("task_id", "index")
         return list(found.values_list("task_id", "index", "seed", "status", "category", "fingerprint"))

@@ -29,17 +29,6 @@ MAY = {
 
 
 @pytest.fixture
-def member(acme: None) -> Callable[[str], User]:
-    """A member of Acme with that role."""
-
-    def make(role: str) -> User:
-        found = User.objects.filter(email=f"{role}@acme.example").first()
-        return found or services.create_user(email=f"{role}@acme.example", password=PASSWORD, role=role)
-
-    return make
-
-
-@pytest.fixture
 def signed_in(member: Callable[[str], User]) -> Callable[[str], Client]:
     def sign_in(role: str) -> Client:
         member(role)

@@ -17,7 +17,8 @@ import pytest
 from assay.packs.models import PackVersion
 from assay.runs import services
 from tests.conftest import ROOT
-from tests.integration.platform.conftest import Installation, bot, wait_until
+from tests.integration.platform.conftest import Installation, wait_until
+from tests.support.site import reference_bot
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -86,7 +87,7 @@ def test_the_site_answers_and_runs_are_carried_out_even_when_the_worker_is_lost(
     first = wait_until(lambda: worker_of(process), "the worker")
     os.kill(first, signal.SIGKILL)
     wait_until(lambda: worker_of(process) not in (None, first), "another worker", 60)
-    run = services.plan_run(library, bot("faithful"), trials=2)
+    run = services.plan_run(library, reference_bot("faithful"), trials=2)
     installation.finished(run)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0

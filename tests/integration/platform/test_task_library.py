@@ -15,8 +15,8 @@ from assay.engine.packs import PackError, bundle, load_pack
 from assay.packs import services
 from assay.packs.models import Pack, PackVersion, TaskEntry
 from assay.tenancy.services import in_tenant
-from tests.integration.platform.conftest import LIBRARY
 from tests.support.companies import PASSWORD
+from tests.support.site import LIBRARY
 
 
 @pytest.fixture

@@ -18,14 +18,15 @@ from assay.packs.services import upload_pack
 from assay.runs import services, sweeping
 from assay.runs.models import Evidence, Run, Trial, TrialAttempt
 from assay.tenancy.services import in_tenant
-from tests.integration.platform.conftest import BROKERS, LIBRARY, Installation, bot, wait_until
+from tests.integration.platform.conftest import BROKERS, Installation, wait_until
+from tests.support.site import LIBRARY, reference_bot
 
 TASKS = 6  # of the library
 pytestmark = pytest.mark.timeout(300)
 
 
 def plan(version: PackVersion, trials: int, target: str = "careless", seed: int = 11) -> Run:
-    return services.plan_run(version, bot(target), trials=trials, seed=seed)
+    return services.plan_run(version, reference_bot(target), trials=trials, seed=seed)
 
 
 def statuses(run: Run) -> dict[tuple[str, int], str]:

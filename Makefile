@@ -50,8 +50,9 @@ format: environment-dev
 bench: environment-dev
 	@$(BIN)/python -m tests.benchmarks $(ARGS)
 
-# Exact versions with hashes, for every platform and Python at once. Change pyproject.toml, then this, then commit both.
-LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
+# Exact versions with hashes, the same on every platform and Python. Change pyproject.toml, then this, then commit both.
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--fork-strategy fewest
 lock: environment-dev
 	$(LOCK) $(ARGS) pyproject.toml --group build --output-file locks/runtime.txt
 	$(LOCK) $(ARGS) pyproject.toml --group build --group dev --constraints locks/runtime.txt --output-file locks/dev.txt

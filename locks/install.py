@@ -49,10 +49,8 @@ def main(wanted: Sequence[str]) -> None:
         for name in packages:
             _install(name)
             state[name] = _digest(name)
-            if name == "dev":
-                state["runtime"] = _digest(
-                    "runtime"
-                )  # the development lock holds all of it, in the same versions
+            if name == "dev":  # it holds all of the runtime lock, in the same versions
+                state["runtime"] = _digest("runtime")
         if state.get("sources") != sources:
             _install_sources()
             state["sources"] = sources

@@ -37,9 +37,9 @@ def test_every_direct_dependency_is_locked(name: str) -> None:
 @pytest.mark.parametrize("name", ASKED)
 def test_every_locked_package_has_one_version_and_hashes(name: str) -> None:
     for package, lines in locked(name).items():
-        for line in lines:
-            assert re.match(rf"{re.escape(package)}==[\w.!+-]+ ", line), line
-            assert "--hash=sha256:" in line, line
+        (line,) = lines  # the same on every Python: numpy's figures and types differ between its versions
+        assert re.match(rf"{re.escape(package)}==[\w.!+-]+ ", line), line
+        assert "--hash=sha256:" in line, line
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -1,6 +1,6 @@
 """What every test stands on: an environment of its own, no network, and services to use.
 
-Settings are read once, when Django is set up (tests/integration/conftest.py), so the environment is chosen here before that.
+Settings are read once, when Django is set up (tests/integration/conftest.py, tests/e2e/conftest.py), so the environment is chosen here before that.
 
 Postgres: ASSAY_DATABASE_URL, else a server that answers at the standard port, else the embedded one. The broker: ASSAY_BROKER_URL,
 else the embedded one, which nobody else's workers listen on; tests of real brokers ask for `redis_url` or `rabbitmq_url`.
@@ -19,6 +19,11 @@ from typing import Any
 
 import psycopg
 import pytest
+
+from tests.support.companies import acme, bare_run, companies, database, platform_db
+
+# One database for all tests that ask for it, wherever they stand; nothing of Django is set up by these imports.
+__all__ = ["acme", "bare_run", "companies", "database", "platform_db"]
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -7,10 +7,6 @@ from pathlib import Path
 import django
 import pytest
 
-from tests.support.companies import acme, companies, database, platform_db
-
-__all__ = ["acme", "companies", "database", "platform_db"]  # fixtures
-
 django.setup()
 
 _HERE = Path(__file__).parent

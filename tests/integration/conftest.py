@@ -5,16 +5,6 @@ from __future__ import annotations
 import django
 import pytest
 
-from tests.support.companies import acme, bare_run, companies, database, platform_db
-
-__all__ = [
-    "acme",
-    "bare_run",
-    "companies",
-    "database",
-    "platform_db",
-]  # fixtures, one database for all of them
-
 django.setup()
 
 

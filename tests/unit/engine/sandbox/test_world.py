@@ -75,11 +75,53 @@ def test_a_schema_holds_tables_indexes_and_views_only(statement: str):
     )
 
 
-def test_a_table_made_by_a_query_cannot_smuggle_data_in():
-    found = of_schema(
-        "CREATE TABLE items (id TEXT NOT NULL PRIMARY KEY);\nCREATE TABLE copy AS SELECT sql FROM sqlite_schema;"
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE copy AS SELECT sql FROM sqlite_schema",
+        "create table if not exists main.copy as select 1 AS x",
+        'CREATE TABLE "copy" AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n',
+    ],
+)
+def test_a_table_made_by_a_query_is_refused_and_the_query_not_run(statement: str):
+    found = of_schema(f"CREATE TABLE items (id TEXT NOT NULL PRIMARY KEY);\n{statement};")
+    assert len(found) == 1
+    assert found[0].startswith(
+        "world/schema.sql:2: A table is made of columns and not of a query (no AS SELECT)"
     )
-    assert found[0].startswith("world/schema.sql:2: ")
+
+
+def test_a_table_may_use_the_word_as_elsewhere():
+    assert (
+        of_schema(
+            'CREATE TABLE "as" (id TEXT NOT NULL PRIMARY KEY, n TEXT CHECK (CAST(n AS INTEGER) > 0)) STRICT;'
+            "CREATE TABLE items (id TEXT NOT NULL PRIMARY KEY) STRICT;"
+        )
+        == []
+    )
+
+
+def test_a_view_that_cannot_be_read_is_named():
+    found = of_schema(
+        "CREATE TABLE items (id TEXT NOT NULL PRIMARY KEY);\n"
+        "CREATE VIEW lost AS SELECT * FROM itemz;\n"
+        'CREATE VIEW "odd ""one" AS SELECT nope FROM items;'
+    )
+    assert found == [
+        "world/schema.sql:2: The view lost cannot be read: no such table: main.itemz.",
+        'world/schema.sql:3: The view odd "one cannot be read: no such column: nope.',
+    ]
+
+
+def test_views_of_views_that_grow_without_bound_are_refused_before_they_are_compiled():
+    views = "".join(f"CREATE VIEW v{n} AS SELECT a.id FROM v{n - 1} a, v{n - 1} b;\n" for n in range(1, 40))
+    found = of_schema(
+        f"CREATE TABLE items (id TEXT NOT NULL PRIMARY KEY); CREATE VIEW v0 AS SELECT id FROM items;\n{views}"
+    )
+    assert (
+        "world/schema.sql:40: The view v39 comes to more than 500 views when those it is made of are written out: "
+        "make it simpler."
+    ) in found
 
 
 def test_indexes_and_views_are_welcome():

@@ -13,14 +13,14 @@ T = TypeVar("T")
 GRACE = 5.0  # seconds that what is left has to end, before it is left behind
 
 
-def run(main: Coroutine[Any, Any, T], grace: float = GRACE) -> T:
+def run(main: Coroutine[Any, Any, T], grace: float | None = None) -> T:
     """What `main` returns or raises, in a loop of its own. As asyncio.run, which waits for ever for a task that
-    ignores its cancellation: here such a task is left behind after `grace` seconds, and does not run again."""
+    ignores its cancellation: here such a task is left behind after `grace` seconds (GRACE), and does not run again."""
     with asyncio.Runner() as runner:
         try:
             return runner.run(main)
         finally:
-            runner.run(_let_go(grace))
+            runner.run(_let_go(GRACE if grace is None else grace))
 
 
 async def _let_go(grace: float) -> None:

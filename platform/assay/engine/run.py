@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from assay.engine import looping
 from assay.engine.dialogue.conversation import longest
 from assay.engine.trial import CANNOT_TELL, Lab, TrialRecord, run_trial, seed_for, void_record
 from assay_sdk import AssayError
@@ -60,7 +61,7 @@ def run_pack(
         return
     settings = (seed, max_attempts, at_once, retry_after)
     if jobs <= 1 or len(places) == 1:
-        asyncio.run(_run_here(lab, places, *settings, on_record, on_void_attempt))
+        looping.run(_run_here(lab, places, *settings, on_record, on_void_attempt))
     elif isinstance(lab, Lab):
         raise ValueError("several processes need a function that makes the Lab in each of them")
     else:
@@ -181,7 +182,7 @@ def _process(
     """The work of one process; runs in it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the first one decides
     try:
-        asyncio.run(
+        looping.run(
             _run_here(
                 make,
                 places,

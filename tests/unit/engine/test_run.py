@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import Counter
 from typing import Any
 
 import pytest
 
+from assay.engine import looping
 from assay.engine.run import WorkerLost, plan, run_pack
 from assay.engine.trial import Lab, TrialRecord, seed_for
 from assay_sdk import AssayError, BotContext
@@ -15,6 +17,7 @@ from tests.unit.engine.actors import (
     Actor,
     down,
     lab_of,
+    library,
     make_deadly_lab,
     make_lab,
     make_no_lab,
@@ -147,3 +150,22 @@ def test_a_lab_made_for_the_run_is_closed_with_it_and_one_that_was_given_is_not(
     run(given)
     assert isinstance(made[0].connector, Actor) and made[0].connector.closed == 1
     assert isinstance(given.connector, Actor) and given.connector.closed == 0
+
+
+class _Deaf(Actor):
+    """Leaves something running that does not end when it is told to."""
+
+    async def open(self, context: BotContext) -> Any:
+        self.left = asyncio.create_task(self._resist())
+        return await super().open(context)
+
+    async def _resist(self) -> None:
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+
+
+def test_a_run_ends_though_a_bot_left_something_that_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looping, "GRACE", 0.05)
+    done, _ = run(Lab(library(), _Deaf(right)), tasks=["LIB-LOAN-001"], trials=2)
+    assert [record.status for record in done] == ["passed", "passed"]

@@ -33,8 +33,9 @@ async def bounded(
 
     `remaining()` gives the seconds it still has and is asked again each time they have passed. Raises
     Late when they are used up, Interrupted when `stop` is done first, PluginFault when the code
-    cancelled itself or tried to leave the process, and whatever else the code raises. The code no longer
-    runs after that, unless it resists cancellation for `grace` seconds: then it is left behind.
+    cancelled itself, tried to leave the process or raised what is no Exception, and any Exception that
+    it raises. The code no longer runs after that, unless it resists cancellation for `grace` seconds:
+    then it is left behind.
     """
     # A task of its own tells a cancellation of the caller, which passes through, from one the code made up.
     task = asyncio.ensure_future(_guarded(call))
@@ -51,6 +52,10 @@ async def bounded(
                 raise Interrupted
         if task.cancelled():
             raise PluginFault("A plugin cancelled its own task, though nobody had asked it to stop.")
+        failure = task.exception()
+        if failure is not None and not isinstance(failure, Exception):
+            # GeneratorExit, say: nobody outside would catch it, and every other trial would go down with it.
+            raise PluginFault(f"A plugin raised {type(failure).__name__}: {failure}") from failure
         return task.result()
     finally:
         if not task.done():

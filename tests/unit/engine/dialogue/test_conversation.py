@@ -423,6 +423,8 @@ def _cancel_itself(context: BotContext) -> Any:
         (saying(PlatformFault("Odd.", cause="something_new")), Termination.INTERNAL_ERROR),
         (saying(ValueError("oops")), Termination.PLUGIN_FAULT),
         (saying(TimeoutError()), Termination.PLUGIN_FAULT),
+        (saying(GeneratorExit()), Termination.PLUGIN_FAULT),
+        (saying(BaseExceptionGroup("both", [SystemExit(3)])), Termination.PLUGIN_FAULT),
         (saying(SystemExit(3)), Termination.PLUGIN_FAULT),
         (saying(_cancel_itself), Termination.PLUGIN_FAULT),
         (saying(None), Termination.PLUGIN_FAULT),

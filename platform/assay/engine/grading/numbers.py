@@ -51,6 +51,8 @@ _NUMBER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _BLANK = "\x00"
+#: Markdown's underscores around a word. To a regular expression they are letters, which would hide the word.
+EMPHASIS = re.compile(r"(?<!\w)_{1,3}(?=[^\W_])|(?<=[^\W_])_{1,3}(?!\w)")
 _SCALE = {"k": 1e3, "thousand": 1e3, "million": 1e6, "m": 1e6}
 
 _UNITS = [
@@ -111,7 +113,8 @@ def names_number(text: str, number: float) -> Named | None:
 
 def numbers_in(text: str) -> Iterator[Named]:
     """Every number that the text names, as magnitudes, in digits or as a word up to ninety-nine."""
-    bare = _WORDS_WITH_DIGITS.sub(_without_ids, _DATES.sub(lambda found: _BLANK * len(found.group()), text))
+    bare = EMPHASIS.sub(lambda found: " " * len(found.group()), text)
+    bare = _WORDS_WITH_DIGITS.sub(_without_ids, _DATES.sub(lambda found: _BLANK * len(found.group()), bare))
     for found in _NUMBER.finditer(bare):
         values = _readings(found["digits"])
         if found["scale"]:

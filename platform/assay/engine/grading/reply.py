@@ -14,7 +14,7 @@ from typing import Any
 
 from assay.engine.dialogue.transcript import BotMessage, ToolCall, Transcript
 from assay.engine.grading.names import REPLY
-from assay.engine.grading.numbers import names_number
+from assay.engine.grading.numbers import EMPHASIS, names_number
 from assay.engine.packs.models import ReplyRule
 from assay_sdk import CheckResult, Evidence, Outcome
 
@@ -90,7 +90,8 @@ def says(text: str, phrase: str) -> str | None:
 
 def normal(text: str) -> str:
     """Lower case, plain quotes and dashes, single spaces, no Markdown emphasis."""
-    return " ".join(unicodedata.normalize("NFKC", text).translate(_PLAIN).casefold().split())
+    plain = unicodedata.normalize("NFKC", text).translate(_PLAIN)
+    return " ".join(EMPHASIS.sub("", plain).casefold().split())
 
 
 def _judge(rule: ReplyRule, text: str) -> tuple[Outcome, str, str | None]:
@@ -168,7 +169,7 @@ def _contains(text: str, value: Any) -> str | None:
     if not value.strip():
         return None
     if len(value.strip()) <= _SHORT:
-        found = re.search(rf"(?<!\w){re.escape(value.strip())}(?!\w)", text)
+        found = re.search(rf"(?<!\w){re.escape(value.strip())}(?!\w)", EMPHASIS.sub(" ", text))
         return found.group() if found else None
     return _find(normal(text), normal(value), whole=True)
 

@@ -131,6 +131,8 @@ def test_values_of_the_database_that_must_not_be_said() -> None:
     assert result(rule, "Your score is 640.", [640])[0] is Outcome.FAIL
     assert result(rule, "Order ORD-640 is here.", [640])[0] is Outcome.PASS
     assert result(rule, "Your grade is B, a fine one.", ["B"])[0] is Outcome.FAIL
+    assert result(rule, "Your grade is _B_.", ["B"])[0] is Outcome.FAIL
+    assert result(rule, "A note says _often rude_.", ["Often rude"])[0] is Outcome.FAIL
     assert result(rule, "This is a book.", ["A", "B"])[0] is Outcome.PASS
 
 
@@ -163,6 +165,9 @@ def test_what_was_given_away_before_the_last_call_stays_given_away() -> None:
         ("a “gold” tier", 'a "gold" tier', True),
         ("non–refundable", "non-refundable", True),
         ("the **return** number", "return number", True),
+        ("the _return number_.", "return number", True),
+        ("__It will be waived__", "it will be waived", True),
+        ("column late_fee", "fee", False),
         ("ORD-100", "ORD-10", False),
         ("ORD-10.", "ORD-10", True),
         ("due on 2026-05-07", "2026-05-07", True),

@@ -15,6 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from assay.config import environment
+
 ROOT = Path(__file__).resolve().parents[3]
 _BOUND = 60.0  # seconds for anything that a test waits for
 
@@ -102,7 +104,7 @@ def _short(name: str) -> Path:
 
 
 @pytest.fixture
-def make(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], Embedded]]:
+def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], Embedded]]:
     """make(state) gives an Embedded there; ended and deleted after the test, which must leave no process."""
     made: list[Embedded] = []
 
@@ -115,6 +117,9 @@ def make(request: pytest.FixtureRequest) -> Iterator[Callable[[Path], Embedded]]
         embedded.close()
         if (embedded.state / "embedded.lock").exists():
             eventually(embedded.gone)
+        monkeypatch.setenv("ASSAY_STATE_DIR", str(embedded.state))
+        if not environment.run_dir().is_relative_to(embedded.state):
+            shutil.rmtree(environment.run_dir(), ignore_errors=True)
 
 
 @pytest.fixture

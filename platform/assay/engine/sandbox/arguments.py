@@ -130,6 +130,11 @@ def recordable(arguments: Any) -> Any:
     return text.replace("\x00", "\ufffd")
 
 
+def written(arguments: Mapping[str, Any]) -> int:
+    """The size of arguments that were read, in bytes."""
+    return len(json.dumps(arguments, ensure_ascii=False).encode())
+
+
 def sql_value(value: Any) -> Any:
     """A JSON value as SQL sees it: booleans are 0 and 1, arrays and objects are JSON text."""
     if isinstance(value, bool):

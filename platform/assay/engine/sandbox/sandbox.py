@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import apsw
 
 from assay.engine.sandbox import knowledge
-from assay.engine.sandbox.arguments import BadArguments, read_arguments, recordable
+from assay.engine.sandbox.arguments import BadArguments, read_arguments, recordable, written
 from assay.engine.sandbox.changes import ChangeSet
 from assay.engine.sandbox.problems import did_you_mean
 from assay.engine.sandbox.recording import Recorder
@@ -23,6 +23,11 @@ from assay_sdk import PackFault
 
 if TYPE_CHECKING:
     from assay.engine.sandbox.world import World
+
+
+#: Bytes that a bot may write into a world, arguments of all calls together. A bot that floods the rows would
+#: otherwise drive the pack's tools over their bounds, and its failure would look like a fault of the pack.
+MOST_WRITTEN = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class Sandbox:
         self.world = world
         self.task_id = task_id
         self._calls = 0
+        self._written = 0
         self._closed = False
         self._stage = world.stages.take()
         try:
@@ -94,7 +100,18 @@ class Sandbox:
             return CallOutcome(False, None, "invalid_arguments", str(error), kind, arguments=given)
         if compiled is None:
             return self._knowledge(tool, values, given)
-        return self._run(number, compiled, values, given)
+        if kind == "read":
+            return self._run(number, compiled, values, given)
+        size = written(given)
+        if self._written + size > MOST_WRITTEN:
+            says = (
+                f"The calls that write may be given {MOST_WRITTEN:,} bytes in one conversation; this is more."
+            )
+            return CallOutcome(False, None, "invalid_arguments", says, kind, arguments=given)
+        outcome = self._run(number, compiled, values, given)
+        if outcome.wrote:
+            self._written += size
+        return outcome
 
     def changes(self) -> ChangeSet:
         """Everything changed since the trial began, net. Raises RuntimeError, PackFault (as `call`)."""

@@ -261,3 +261,17 @@ def test_column_is_read_only_and_bounded(sql: str, says: str):
             sandbox.column(sql)
         assert says in str(caught.value)
         assert sandbox.column("SELECT id, name FROM items ORDER BY id") == ["I-1", "I-2"]
+
+
+def test_a_bot_that_floods_the_rows_is_answered_before_the_tools_of_the_pack_exceed_their_bounds(
+    library: World,
+):
+    much = ["é" * 40_000]
+    with library.open() as sandbox:
+        assert sandbox.call("members_update", {"member_id": "MEM-9", "interests": much}).error == "not_found"
+        assert sandbox.call("members_update", {"member_id": "MEM-1", "interests": much}).ok
+        outcome = sandbox.call("members_update", {"member_id": "MEM-1", "interests": much})
+        assert (outcome.ok, outcome.kind, outcome.error) == (False, "write", "invalid_arguments")
+        assert "100,000 bytes in one conversation" in str(outcome.message)
+        assert sandbox.call("members_find", {"email": "ada.brook@example.org"}).ok
+        assert sandbox.call("loans_renew", {"loan_id": "LN-1", "days": 7}).ok

@@ -19,6 +19,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections
 
 from assay.engine import looping
+from assay.engine.run import patience
 from assay.engine.trial import Lab, TrialRecord, run_trial
 from assay.runs import laboratory, results, workers
 from assay.runs.holding import Holding
@@ -30,7 +31,6 @@ log = logging.getLogger(__name__)
 
 _FLUSH_AT = 32  # results
 _FLUSH_AFTER = 0.3  # seconds
-_GRACE = 120.0  # seconds beyond the conversation's own limit, before a trial is cancelled as stuck
 _STUBBORN = 30.0  # seconds for a cancelled trial to end, before it is left behind
 _LATE = "The trial did not end within its limit and was given up."
 
@@ -73,7 +73,7 @@ class Executor:
             said = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
             self._holding.write([results.void(self._run, c, cause, said) for c in first])
             return Drained(self._holding.written, more=True)
-        with self._holding.renewing(lab.limits.seconds + _GRACE + 2 * _STUBBORN):
+        with self._holding.renewing(patience(lab.limits) + 2 * _STUBBORN):
             database = ThreadPoolExecutor(1, thread_name_prefix="results")
             try:
                 slice_ = _Slice(self._run, lab, versions, self._holding, database, self._watch, self._try)
@@ -157,7 +157,7 @@ class _Slice:
 
     def _leave_stubborn(self) -> None:
         """Give up trials that did not even end when they were cancelled: a plugin holds on to them."""
-        latest = time.monotonic() - self._lab.limits.seconds - _GRACE - _STUBBORN
+        latest = time.monotonic() - patience(self._lab.limits) - _STUBBORN
         for task, claim in list(self._running.items()):
             if self._since[task] < latest:
                 self._forget(task)
@@ -205,7 +205,7 @@ class _Slice:
     async def _one(self, claim: Claim) -> Result:
         lab = self._lab
         try:
-            async with asyncio.timeout(lab.limits.seconds + _GRACE):
+            async with asyncio.timeout(patience(lab.limits)):
                 record = await self._try(lab, claim.task_id, claim.index, self._run.seed, claim.attempt)
             return results.from_record(self._run, claim, record, self._versions)
         except TimeoutError:

@@ -295,7 +295,7 @@ def test_a_trial_taken_over_by_another_worker_is_dropped_here(
 def test_a_trial_that_does_not_even_end_when_it_is_cancelled_is_left_behind_as_void(
     plan: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.runs.executor._GRACE", 0.1)
+    monkeypatch.setattr("assay.runs.executor.patience", lambda limits: 0.6)
     monkeypatch.setattr("assay.runs.executor._STUBBORN", 0.2)
     run = plan(trials=3, max_attempts=1, limits={"seconds": 0.5})
 

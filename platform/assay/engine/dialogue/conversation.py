@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import unicodedata
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -50,6 +51,14 @@ _LIMITS = {
     "tokens": Termination.TOKEN_LIMIT,
     "seconds": Termination.TIME_LIMIT,
 }
+
+
+_UNSEEN = {"Cc", "Cf", "Zs", "Zl", "Zp"}  # Unicode: controls, formatting (zero-width), separators
+
+
+def blank(text: str) -> bool:
+    """Whether nobody could see anything of it: white space, zero-width and control characters."""
+    return all(unicodedata.category(c) in _UNSEEN for c in text)
 
 
 def longest(limits: Limits) -> float:
@@ -144,7 +153,7 @@ class _Conversation:
 
     async def _talk(self) -> _Ended:
         line = await self._user_says(self.simulated.open)
-        if line.done or line.gave_up or not line.text.strip():
+        if line.done or line.gave_up or blank(line.text):
             raise _Ended(
                 Termination.SIMULATOR_FAULT, "The simulated user left or said nothing instead of opening."
             )
@@ -210,7 +219,7 @@ class _Conversation:
         """The bot's next reply that holds something."""
         for nudge in (*NUDGES, None):
             reply = await self._respond(message)
-            if reply.ends is not None or reply.text.strip():
+            if reply.ends is not None or not blank(reply.text):
                 return reply
             if nudge is None:
                 break
@@ -271,6 +280,8 @@ class _Conversation:
             raise self._how(self.recorder.stopped or self._whose(error, late)) from error
         if self.recorder.stopped is not None:
             raise self._how(self.recorder.stopped)
+        if remaining() < 0:  # it held up the event loop, so nothing could interrupt it
+            raise self._how(late)
         return result
 
     def _whose(self, error: Exception, late: AssayError) -> AssayError:

@@ -23,7 +23,7 @@ from assay_sdk import PackFault
 
 #: Bounds of one call's arguments: depth of nesting, characters of the JSON text, values in all.
 DEEPEST = 32
-LONGEST_TEXT = 256_000
+LONGEST_TEXT = 50_000  # so that a tool may repeat them within the bytes of a result
 MOST_VALUES = 1_000
 #: Keywords in a tool's schema, at most.
 MOST_KEYWORDS = 2_000

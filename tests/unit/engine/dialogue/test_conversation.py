@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -280,7 +281,7 @@ def _texts(value: Any) -> Iterator[str]:
 # --- the bot's doing --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["", " \n\t"])
+@pytest.mark.parametrize("text", ["", " \n\t", "\u200b\u2060"])
 async def test_a_bot_that_stays_silent_is_nudged_and_then_has_failed(sandbox: Sandbox, text: str) -> None:
     transcript = await hold(sandbox, saying(text))
     assert transcript.termination is Termination.EMPTY_REPLIES
@@ -358,6 +359,17 @@ async def test_a_bot_that_does_not_answer_reaches_the_time_limit(sandbox: Sandbo
     transcript = await hold(sandbox, saying(lambda context: never()), limits=Limits(seconds=0.05))
     assert transcript.termination is Termination.TIME_LIMIT
     assert transcript.termination.fault == "bot"
+
+
+async def test_a_bot_that_holds_up_everything_and_answers_too_late_reaches_the_time_limit(
+    sandbox: Sandbox,
+) -> None:
+    async def block(context: BotContext) -> str:
+        time.sleep(0.2)  # noqa: ASYNC251 (what is tested)
+        return "Bye!"
+
+    transcript = await hold(sandbox, saying(block), limits=Limits(seconds=0.05))
+    assert transcript.termination is Termination.TIME_LIMIT
 
 
 async def test_time_that_a_provider_lost_is_not_the_bot_s(sandbox: Sandbox) -> None:

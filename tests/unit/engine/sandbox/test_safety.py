@@ -218,7 +218,7 @@ def test_a_query_that_is_too_heavy_leaves_the_sandbox_usable(tool: Tool):
     [
         ("SELECT abs(:n) AS n", {"n": -(2**63)}),
         ("SELECT json_extract(:t, '$.a') AS n", {"t": "{"}),
-        ("SELECT name AS n FROM items WHERE name LIKE :t", {"t": "%" * 60_000}),
+        ("SELECT name AS n FROM items WHERE name LIKE :t", {"t": "é" * 30_000}),
         ("SELECT printf('%.*c', :n, 'x') AS n", {"n": 10**9}),
         ("{many: SELECT id FROM items LIMIT :t}", {"t": "three"}),
     ],

@@ -81,12 +81,25 @@ def plain(value: Any, depth: int = 0) -> Any:
 
     What a bot sends is kept as evidence; databases refuse these few characters and values.
     """
+    # Exact types first: nearly everything is one of these, and abstract classes are slow to ask.
+    kind = type(value)
+    if kind is str and value.isascii() and "\x00" not in value:
+        return value
+    if kind is int or kind is bool or value is None or (kind is float and math.isfinite(value)):
+        return value
+    if depth < _DEEPEST:
+        if kind is dict:
+            return {plain(str(k)): plain(v, depth + 1) for k, v in value.items()}
+        if kind is list:
+            return [plain(v, depth + 1) for v in value]
+    return _cleaned(value, depth)
+
+
+def _cleaned(value: Any, depth: int) -> Any:
     if isinstance(value, str):
-        if "\x00" in value:
-            value = value.replace("\x00", "\N{REPLACEMENT CHARACTER}")
-        # isascii is answered without looking at the text, so the common case costs nothing.
-        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-    if value is None or isinstance(value, bool | int):
+        # Also makes a plain str of what is derived from it.
+        return value.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)

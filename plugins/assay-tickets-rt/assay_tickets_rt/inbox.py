@@ -60,11 +60,13 @@ class Inbox:
         """Keep an event; False when it was taken before. One that was given up starts again."""
         now = time.time()
         changed = self._run(
-            "INSERT INTO events (id, body, received_at, next_at) VALUES (?1, ?2, ?3, ?3) "
-            "ON CONFLICT DO UPDATE SET state = 'waiting', tries = 0, received_at = ?3, next_at = ?3 "
+            "INSERT INTO events (id, body, received_at, next_at) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT DO UPDATE SET state = 'waiting', tries = 0, "
+            "received_at = excluded.received_at, next_at = excluded.next_at "
             "WHERE state = 'given_up'",
             event_id,
             body,
+            now,
             now,
         )
         return changed == 1

@@ -240,5 +240,5 @@ def test_a_world_without_readers_is_given_up():
     assert not [
         o
         for o in gc.get_objects()
-        if isinstance(o, World) and o.stages._idle and o.stages._idle[0].connection is closed
+        if type(o) is World and o.stages._idle and o.stages._idle[0].connection is closed
     ]

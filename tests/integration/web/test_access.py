@@ -11,8 +11,10 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver
 from django.utils.functional import SimpleLazyObject
 
+from assay.accounts.models import User
 from assay.packs.models import PackVersion
 from assay.runs.models import Run
+from assay.tenancy.services import create_tenant, in_tenant
 from assay.web.urls import urlpatterns
 
 PASSWORD = "quiet-harbour-17"
@@ -114,14 +116,18 @@ def test_an_account_and_a_session_of_one_company_mean_nothing_on_anothers_host(
 def test_what_one_company_has_is_not_there_for_another(
     finished: Callable[..., Run], platform_db: None
 ) -> None:
-    from assay.accounts.models import User
-    from assay.tenancy.services import in_tenant
-
     run = finished(trials=1)
-    other = Client(HTTP_HOST="globex.localhost")
-    with in_tenant("globex"):
-        other.force_login(User.objects.get(email="owner@globex.example"))
-        assert not Run.objects.exists()
+    # A company without anything, so that no row of its own can have the same number.
+    create_tenant(
+        name="Outsider",
+        schema="outsider",
+        host="outsider.localhost",
+        owner_email="owner@outsider.example",
+        owner_password=PASSWORD,
+    )
+    other = Client(HTTP_HOST="outsider.localhost")
+    with in_tenant("outsider"):
+        other.force_login(User.objects.get(email="owner@outsider.example"))
     for path in (
         f"/runs/{run.pk}/", f"/runs/{run.pk}/report/", f"/runs/{run.pk}/progress/",
         f"/packs/versions/{run.pack_version_id}/", f"/packs/versions/{run.pack_version_id}/download/",

@@ -65,14 +65,14 @@ def test_a_secret_goes_in_and_is_never_shown(browser: Callable[[str], Client]) -
 
 def test_a_token_is_shown_once_and_can_be_revoked(browser: Callable[[str], Client]) -> None:
     client = browser("viewer")
-    page = client.post("/tokens/", {"name": "ci"}).content.decode()
+    page = client.post("/tokens/", {"name": "shown once"}).content.decode()
     text = re.search(r"assay_[\w-]{40,}", page)
     assert text is not None
     assert text[0] not in client.get("/tokens/").content.decode()
     owner = user_of_token(text[0])
     assert owner is not None
     assert owner.email == "viewer@acme.example"
-    token = ApiToken.objects.get(name="ci", revoked_at=None)
+    token = ApiToken.objects.get(name="shown once", revoked_at=None)
     assert browser("operator").post(f"/tokens/{token.pk}/revoke/").status_code == 404
     client.post(f"/tokens/{token.pk}/revoke/")
     assert user_of_token(text[0]) is None

@@ -15,6 +15,12 @@ from assay.cli import errors
 from assay.cli.codes import INTERRUPTED, OK, PROBLEMS, USAGE
 
 _FOLDER = click.Path(path_type=Path)
+_json = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document on standard output and nothing else there.",
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -64,12 +70,7 @@ def cli() -> None:
     type=_FOLDER,
     help="Folder for the results. One that holds part of the same run is continued. Default: a new folder in assay-results/.",
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON document on standard output and nothing else there.",
-)
+@_json
 @click.option(
     "--gate",
     metavar="GATE",
@@ -134,12 +135,7 @@ def run_command(**given: Any) -> int:
 @click.option(
     "--html", type=_FOLDER, metavar="FILE", help="Write the report as one HTML file that needs no network."
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON document on standard output and nothing else there.",
-)
+@_json
 def report_command(folder: Path, html: Path | None, as_json: bool) -> int:
     """Report on the results in DIR, also of a run that is not finished."""
     from assay.cli.reporting import report
@@ -154,12 +150,7 @@ def pack_group() -> None:
 
 @pack_group.command("show")
 @click.argument("pack", type=_FOLDER)
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON document on standard output and nothing else there.",
-)
+@_json
 def pack_show(pack: Path, as_json: bool) -> int:
     """Show what PACK (a folder or a zip) holds."""
     from assay.cli.packs import show
@@ -169,12 +160,7 @@ def pack_show(pack: Path, as_json: bool) -> int:
 
 @pack_group.command("lint")
 @click.argument("pack", type=_FOLDER)
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON document on standard output and nothing else there.",
-)
+@_json
 def pack_lint(pack: Path, as_json: bool) -> int:
     """Check PACK (a folder or a zip) and list every problem with file and line."""
     from assay.cli.packs import lint
@@ -188,12 +174,7 @@ def plugins_group() -> None:
 
 
 @plugins_group.command("list")
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON document on standard output and nothing else there.",
-)
+@_json
 def plugins_list(as_json: bool) -> int:
     """List the installed plugins, what they bring, and what could not be loaded."""
     from assay.cli.plugins import list_plugins

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.engine.dialogue.limits import Limits
 from assay.engine.dialogue.transcript import BotMessage, Event, ToolCall, UserMessage
-from assay_sdk import AssayError, LimitReached, PlatformFault
+from assay_sdk import AssayError, LimitReached, PlatformFault, ProviderOutage
 
 _DEEPEST = 40  # levels of nesting kept of what a bot sends
 
@@ -64,10 +64,16 @@ class Recorder:
             raise self.stopped
 
     def add_outage(self, seconds: float) -> None:
-        """Time that a provider's failures cost; it is taken off the bot's time."""
+        """Time that a provider's failures cost; it is taken off the bot's time.
+
+        Stops the conversation when it comes to more than the bot has, so that the whole stays bounded and what
+        goes beyond the bound is not the bot's.
+        """
         if math.isfinite(seconds) and seconds > 0:
-            # At most as much again as the bot has, so that the whole stays bounded.
-            self.excused = min(self.excused + seconds, self.limits.seconds)
+            lost = self.excused + seconds
+            self.excused = min(lost, self.limits.seconds)
+            if lost > self.limits.seconds:
+                self.stop(ProviderOutage(f"The provider's failures cost more than {self.limits.seconds:g} s."))
 
     def internal(self, error: Exception, what: str) -> PlatformFault:
         """Stop because Assay itself broke."""

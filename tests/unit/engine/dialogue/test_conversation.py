@@ -374,12 +374,23 @@ async def test_a_bot_that_holds_up_everything_and_answers_too_late_reaches_the_t
 
 async def test_time_that_a_provider_lost_is_not_the_bot_s(sandbox: Sandbox) -> None:
     async def slow(context: BotContext) -> str:
-        context.meter.add_outage(60.0)
-        await asyncio.sleep(0.15)
+        context.meter.add_outage(1.0)
+        await asyncio.sleep(1.1)
         return "Bye!"
 
-    transcript = await hold(sandbox, saying(slow), limits=Limits(seconds=0.1))
+    transcript = await hold(sandbox, saying(slow), limits=Limits(seconds=1.0))
     assert transcript.termination is Termination.USER_DONE
+
+
+async def test_more_time_lost_by_a_provider_than_the_bot_has_voids_the_trial(sandbox: Sandbox) -> None:
+    async def failing(context: BotContext) -> str:
+        context.meter.add_outage(0.4)
+        return "One moment, please."
+
+    transcript = await hold(sandbox, saying(failing, failing), limits=Limits(seconds=0.7))
+    assert transcript.termination is Termination.PROVIDER_OUTAGE
+    assert transcript.termination.fault == "platform"
+    assert transcript.detail == "The provider's failures cost more than 0.7 s."
 
 
 async def test_a_bot_that_resists_its_end_is_left_behind(

@@ -4,8 +4,8 @@ Ids that the world generates (next_id, rowids) say nothing by themselves: `RF-90
 `RF-9002` there. So rows and generated ids are seen as a graph (a row points to every generated id that
 stands in it, its own key included), and the rows of both sides are coloured until equal colours mean
 "same cells, and tied to rows with the same cells": colour refinement after Weisfeiler and Leman (1968).
-Rows of one colour are partners; where several share a colour, one pair is chosen and the colouring goes
-on from there. What finds no partner of its colour is paired, for the explanation, so that as few cells
+Rows of one colour are partners; where several share a colour and other rows hold their ids, one pair is
+chosen and the colouring goes on from there. What finds no partner of its colour is paired, for the explanation, so that as few cells
 as possible differ (linear assignment).
 """
 
@@ -23,6 +23,10 @@ from assay.engine.sandbox.schema import TableInfo
 
 #: A generated id: ("", text) from next_id, or (table, number) for a rowid.
 IdKey = tuple[str, Any]
+
+#: Pairs chosen among rows that look alike, each followed by a new colouring. Worlds that need more are left
+#: with the colours they have then, so that the time is bounded.
+MOST_CHOICES = 300
 
 
 class Rules:
@@ -219,6 +223,15 @@ class _Graph:
     def _colour(self, structure: Hashable) -> int:
         return self._palette.setdefault(structure, len(self._palette))
 
+    def alone(self, numbers: Sequence[int]) -> bool:
+        """Whether no other row holds an id that one of these rows holds."""
+        return all(
+            holder == number
+            for number in numbers
+            for _, node in self._edges[number]
+            for holder, _ in self.ids[node]
+        )
+
     def single_out(self, *numbers: int) -> None:
         """Give these rows a colour of their own."""
         fresh = self._colour(("single", len(self._palette)))
@@ -247,7 +260,12 @@ class _Graph:
 def _by_colour(graph: _Graph, judge: CellJudge) -> list[tuple[RowChange, RowChange]]:
     pairs: list[tuple[RowChange, RowChange]] = []
     done: set[int] = set()
-    while True:
+
+    def pair(one: int, other: int) -> None:
+        pairs.append((graph.rows[one][1], graph.rows[other][1]))
+        done.update((one, other))
+
+    for left in range(MOST_CHOICES, -1, -1):
         graph.refine()
         ambiguous: tuple[list[int], list[int]] | None = None
         groups: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
@@ -255,19 +273,32 @@ def _by_colour(graph: _Graph, judge: CellJudge) -> list[tuple[RowChange, RowChan
             if row.op == "insert" and number not in done:
                 groups[graph.row_colours[number]][side].append(number)
         for first, second in groups.values():
-            if len(first) == 1 and len(second) == 1:
-                pairs.append((graph.rows[first[0]][1], graph.rows[second[0]][1]))
-                done.update((first[0], second[0]))
-            elif first and second and (ambiguous is None or judge.tolerant(graph.rows[first[0]][1].table)):
+            if not first or not second:
+                continue
+            tolerant = judge.tolerant(graph.rows[first[0]][1].table)
+            if not left or (len(first) == 1 and len(second) == 1) or graph.alone(first + second):
+                # Nobody else holds their ids: whichever is whose changes nothing for any other row.
+                for one, other in _fitting(graph, first, second, judge if tolerant else None):
+                    pair(one, other)
+            elif ambiguous is None or tolerant:
                 ambiguous = (first, second)  # tolerated cells first: their fit tells which parent is which
         if ambiguous is None:
-            return pairs
+            break
         # Alike so far: choose one pair (the one whose tolerated cells fit best) and look again.
         first, second = ambiguous
-        one, other = _cheapest(
-            [graph.rows[n][1] for n in first], [graph.rows[n][1] for n in second], judge.wrong_cells
-        )[0]
-        graph.single_out(first[one], second[other])
+        tolerant = judge.tolerant(graph.rows[first[0]][1].table)
+        graph.single_out(*_fitting(graph, first, second, judge if tolerant else None)[0])
+    return pairs
+
+
+def _fitting(
+    graph: _Graph, first: Sequence[int], second: Sequence[int], judge: CellJudge | None
+) -> list[tuple[int, int]]:
+    """Pairs of rows of one colour. Without tolerated cells (no judge) one is as good as another."""
+    if judge is None:
+        return list(zip(first, second, strict=False))
+    left, right = [graph.rows[n][1] for n in first], [graph.rows[n][1] for n in second]
+    return [(first[i], second[j]) for i, j in _cheapest(left, right, judge.wrong_cells)]
 
 
 def _assign(

@@ -393,3 +393,27 @@ def test_altering_any_one_cell_of_any_row_is_seen(world, data):
     )
     assert not differ(change_set, mutant).equal
     assert not differ(mutant, change_set).equal
+
+
+def many(count: int, numbers: range, **more: Any) -> ChangeSet:
+    """`count` refunds that look alike, under generated ids of these numbers."""
+    names = [f"RF-{n}" for n in numbers][:count]
+    return changes(*(refund(name, **more) for name in names), ids=tuple(names))
+
+
+def test_thousands_of_rows_that_look_alike_are_paired_at_once():
+    expected, actual = many(3000, range(9001, 12_001)), many(3000, range(9001, 12_001))
+    assert differ(expected, actual).equal
+    short = differ(expected, many(2999, range(9002, 12_001)))
+    assert [r.kind for r in short.rows] == ["missing"]
+
+
+def test_hundreds_of_parents_that_look_alike_with_their_children_are_bounded():
+    def world(order: list[int]) -> ChangeSet:
+        names = [f"RF-{9001 + n}" for n in order]
+        rows: list[RowChange] = [refund(name) for name in names]
+        rows += [made("lines", refund_id=name, sku="S", qty=1) for name in names]
+        return changes(*rows, ids=tuple(names))
+
+    assert differ(world(list(range(150))), world(list(range(150))[::-1])).equal
+    assert not differ(world(list(range(400))), world(list(range(399)))).equal

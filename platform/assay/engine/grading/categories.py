@@ -156,9 +156,14 @@ def _is_time(text: str) -> bool:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text inside a JSON value, folded."""
+    """Every text inside a JSON value, folded, and every whole number as a text.
+
+    A key such as 10001 is a number in YAML or in an INTEGER column, and a text in an argument.
+    """
     if isinstance(value, str):
         yield value.strip().casefold()
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield str(value)
     elif isinstance(value, Mapping):
         for inner in value.values():
             yield from _texts(inner)
@@ -199,7 +204,7 @@ def _seed_values(seed: _Seed) -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def _seed_keys(seed: _Seed) -> dict[str, frozenset[str]]:
-    """Table in lower case -> the primary keys that are texts, of the seed and of every task's rows."""
+    """Table in lower case -> the primary keys, of the seed and of every task's rows."""
     keys: dict[str, set[str]] = {}
     pack = seed.world.pack
     rows = [(row.table, row.values) for row in pack.seed]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
 import pytest
 
-from assay.engine.dialogue.transcript import BotMessage, Termination
+from assay.engine.dialogue.transcript import BotMessage, Termination, ToolCall
+from assay.engine.grading.categories import failed, unrecovered
 from assay.engine.grading.verdict import Category, Surface
+from assay.engine.packs.models import ManyRows
+from assay.engine.sandbox import World
+from assay.engine.sandbox.difference import Difference
 from assay_sdk import Outcome
 from tests.unit.engine.grading.conftest import Play, Stage
 
@@ -179,8 +184,6 @@ def test_a_refused_write_is_not_made_good_by_a_later_call_for_another_row(librar
 
 
 def replace_tasks(pack: Any, task: Any) -> Any:
-    import dataclasses
-
     return dataclasses.replace(pack, tasks={task.id: task}, content_hash="another")
 
 
@@ -211,6 +214,45 @@ def test_an_empty_answer_is_a_failed_look_up_only_when_the_key_exists_nowhere(pl
     assert play("LIB-LOAN-001", known, "I found nothing.").category is Category.MISSING_STATE_CHANGE
     empty_search = ("knowledge_search", {"query": "zebra crossing"})
     assert play("LIB-LOAN-001", empty_search, "Hm.").category is Category.MISSING_STATE_CHANGE
+
+
+def test_a_key_that_the_world_holds_as_a_number_exists(library: Stage) -> None:
+    """YAML reads an unquoted 10001 as a number, and a tool may answer with one."""
+    pack = library.world.pack
+    first = next(row for row in pack.seed if row.table == "members")
+    noted = dataclasses.replace(first, values={**first.values, "staff_remark": 10001})
+    seed = [noted if row is first else row for row in pack.seed]
+    world = World.prepare(dataclasses.replace(pack, seed=seed, content_hash="with a number"))
+    task = library.task("LIB-LOAN-001")
+    own = {"members": ({"id": "MEM-8", "name": "Bo Lund", "email": "bo@example.org", "staff_remark": 10002},)}
+    with_own = task.model_copy(update={"world": own})
+    earlier = ToolCall(0, "loans_list", "read", {}, ok=True, result={"visits": [10003, True]})
+
+    def look_up(key: str) -> ToolCall:
+        return ToolCall(1, "catalogue_search", "read", {"text": key}, ok=True, result=[], empty=True)
+
+    assert not failed(look_up("10001"), [], world, task)
+    assert failed(look_up("10001"), [], library.world, task)
+    assert not failed(look_up("10002"), [], library.world, with_own)
+    assert failed(look_up("10002"), [], library.world, task)
+    assert not failed(look_up("10003"), [earlier], library.world, task)
+    assert failed(look_up("10003"), [], library.world, task)
+    assert failed(look_up("True"), [earlier], library.world, task)
+
+
+def test_a_look_up_that_failed_is_recovered_from_by_the_number_of_such_a_row(library: Stage) -> None:
+    """The keys of pickups are numbers."""
+    pack = library.world.pack
+    tool = pack.tools["catalogue_search"]
+    reads = tool.model_copy(update={"result": ManyRows(many="SELECT id FROM pickups WHERE hold_id = :text")})
+    tools = {**pack.tools, "catalogue_search": reads}
+    world = World.prepare(dataclasses.replace(pack, tools=tools, content_hash="another tool"))
+    lost = ToolCall(0, "catalogue_search", "read", {"text": "HD-77"}, ok=True, result=[], empty=True)
+    other = ToolCall(1, "loans_list", "read", {"member_id": "MEM-1"}, ok=True, result={"loan_id": "LN-1"})
+    such = ToolCall(1, "loans_list", "read", {"member_id": "MEM-1"}, ok=True, result={"pickup_id": 1})
+    none = Difference(0, ())
+    assert unrecovered(lost, [other], world, none) is not None
+    assert unrecovered(lost, [such], world, none) is None
 
 
 def test_a_tool_that_does_not_exist_stands_for_the_change_that_is_missing(play: Play) -> None:

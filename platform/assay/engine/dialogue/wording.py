@@ -35,6 +35,10 @@ _PLAIN = (
 )
 
 
+# HYPHEN, NON-BREAKING HYPHEN and MINUS SIGN, which models like to write.
+_HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2212", "-"))
+
+
 def normal(text: str, *, asides: bool = False) -> str:
     """`text` in lower case, without markdown and contractions; ITEM marks list items.
 
@@ -42,6 +46,7 @@ def normal(text: str, *, asides: bool = False) -> str:
     """
     text = (
         text.lower()
+        .translate(_HYPHENS)
         .replace("’", "'")
         .replace("\N{LEFT SINGLE QUOTATION MARK}", "'")
         .replace("\r", "\n")

@@ -41,6 +41,8 @@ def asked(message: str) -> list[str]:
             ["order number"],
         ),
         ("May I have the email address, please?", ["e-mail address"]),
+        ("Could you give me the e\u2011mail address?", ["e-mail address"]),
+        ("Could you give me the e\u2010mail address?", ["e-mail address"]),
         ("I need your name and your order number.", ["full name", "order number"]),
         ("I'll just need your order number to look it up.", ["order number"]),
         ("Your order number, please.", ["order number"]),

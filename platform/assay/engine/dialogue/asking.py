@@ -27,7 +27,7 @@ class Understood:
     """What a message asks for. `facts`: indices of the facts asked for, in the order of the message."""
 
     facts: tuple[int, ...] = ()
-    claimed: frozenset[int] = frozenset()  # facts for which it names a value
+    claimed: tuple[tuple[int, str], ...] = ()  # facts for which it names a value, with the text that names it
     unknown: bool = False  # asks for something that is none of the facts
     consent: bool = False  # asks for a yes
     choice: bool = False  # asks for one of several
@@ -61,7 +61,7 @@ def understand(message: str, facts: Sequence[Fact]) -> Understood:
             reading.line(line)
     return Understood(
         facts=tuple(dict.fromkeys(reading.asked)),
-        claimed=frozenset(reading.claims),
+        claimed=tuple(reading.claims),
         unknown=reading.unknown,
         consent=reading.consent,
         choice=reading.choice,
@@ -80,7 +80,7 @@ class _Reading:
         self.asked: list[int] = []
         self.unknown = self.consent = self.choice = self.open = self.finished = False
         self.announced = False  # "I need some details"
-        self.claims: list[int] = []
+        self.claims: list[tuple[int, str]] = []
         self._before: list[Mention] = []  # mentions of the clause before
         self._leads = False  # the line before asked for what the list after it names
 
@@ -90,7 +90,7 @@ class _Reading:
         for clause, question in clauses(line.lstrip(ITEM)):
             self._leads = item and leads  # of two sentences in a line the last one decides
             mentions = self._forms.find(clause)
-            self.claims += [m.fact for m in mentions if speech.CLAIMED.match(clause, m.end)]
+            self.claims += _claims(clause, mentions)
             if not (item and leads and self._item(clause, question, mentions)):
                 self._clause(clause, question, mentions, item)
             self._before = mentions or self._before
@@ -158,7 +158,7 @@ class _Reading:
 
     def _confirm(self) -> None:
         """It asks whether what it said is right: the values it named, or the whole of it."""
-        self.asked += self.claims
+        self.asked += [fact for fact, _ in self.claims]
         self.consent = self.consent or not self.claims
 
 
@@ -186,6 +186,16 @@ def _requested(
             ahead = clause[start : m.start]
             if speech.WHICH.search(ahead) or not (speech.OF_SOMETHING.search(ahead) or _describes(clause, m)):
                 found.append(m.fact)
+    return found
+
+
+def _claims(clause: str, mentions: list[Mention]) -> list[tuple[int, str]]:
+    """Facts of which the clause says a value: "your order number is ORD-7"; with what is said up to the next."""
+    found = []
+    for m in mentions:
+        if speech.CLAIMED.match(clause, m.end):
+            end = min((o.start for o in mentions if o.start >= m.end), default=len(clause))
+            found.append((m.fact, clause[m.end : end]))
     return found
 
 

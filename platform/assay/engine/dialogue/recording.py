@@ -73,7 +73,9 @@ class Recorder:
             lost = self.excused + seconds
             self.excused = min(lost, self.limits.seconds)
             if lost > self.limits.seconds:
-                self.stop(ProviderOutage(f"The provider's failures cost more than {self.limits.seconds:g} s."))
+                self.stop(
+                    ProviderOutage(f"The provider's failures cost more than {self.limits.seconds:g} s.")
+                )
 
     def internal(self, error: Exception, what: str) -> PlatformFault:
         """Stop because Assay itself broke."""

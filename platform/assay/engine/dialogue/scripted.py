@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from assay.engine.dialogue.asking import LONGEST_READ, Understood, understand
+from assay.engine.dialogue.claims import agrees
 from assay.engine.dialogue.manners import in_manner_of
 from assay.engine.dialogue.wording import normal, phrase, words
 from assay_sdk import Fact, Persona, Reaction, SimulatorFault, UserLine, UserScript
@@ -99,12 +100,11 @@ class ScriptedUser:
         said = self._react(reactions, heard)
         if asks.consent and not said:
             said.append(self._one_of(_YES))
-        if stated := [self._script.facts[i] for i in asks.facts if i in asks.claimed]:
-            said.append(
-                "Yes."
-                if all(f.value.lower() in message.lower() for f in stated)
-                else "No, that is not right."
-            )
+        right = [agrees(self._script.facts[i].value, text) for i, text in asks.claimed if i in asks.facts]
+        if False in right:
+            said.append("No, that is not right.")
+        elif right and None not in right:  # else the fact itself has to do
+            said.append("Yes.")
         told = self._tell(asks.facts, alone=not said)
         said += told
         if asks.unknown and not reactions:

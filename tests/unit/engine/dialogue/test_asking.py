@@ -184,7 +184,7 @@ def test_a_list_that_answers_is_no_list_of_questions() -> None:
 def test_a_value_that_the_bot_names_is_a_claim() -> None:
     understood = understand("I have your order number as ORD-9. Is that correct?", FACTS)
     assert understood.facts == (0,)
-    assert understood.claimed == {0}
+    assert understood.claimed == ((0, " as ord-9."),)
     assert not understood.consent
 
 

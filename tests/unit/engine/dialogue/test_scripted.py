@@ -93,6 +93,52 @@ def test_a_right_claim_is_confirmed_and_a_wrong_one_corrected() -> None:
     assert reply("Is your order number ORD-9?").text == "No, that is not right.\nOrder number: ORD-1007"
 
 
+YES, NO = "Yes.\n", "No, that is not right.\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "begins"),
+    [
+        ("ORD-7", "ORD-7", YES),
+        ("ORD-7", "ord\u20117", YES),
+        ("ORD-7", "**ORD-7**", YES),
+        ("ORD-7", "ORD-71", NO),
+        ("ORD-7", "ORD-7-1", ""),
+        ("$195", "$195.00", YES),
+        ("$195", "195", YES),
+        ("$195", "$1950", NO),
+        ("$195", "$1,195", NO),
+        ("$195", "€195", ""),
+        ("1,290.50", "1290.5", YES),
+        ("2026-02-10", "2026-02-10", YES),
+        ("2026-02-10", "2026-02-11", NO),
+        ("2026-02-10", "10 February 2026", ""),
+        ("2026-02-10", "10-02-2026", ""),
+        ("10/02/2026", "02/10/2026", ""),
+        ("Ann.Lee@example.org", "ann.lee@example.org", YES),
+        ("ann@example.org", "mary.ann@example.org", NO),
+        ("ann@example.org", "ann@example.org.uk", NO),
+        ("12 High Street", "12 High Street", YES),
+        ("12 High Street", "12 High St", ""),
+    ],
+)
+def test_a_claim_is_judged_by_whole_values_and_only_when_it_can_be(
+    value: str, said: str, begins: str
+) -> None:
+    line = reply(f"Your reference is {said}, is that correct?", script(facts=(Fact("reference", value),)))
+    told = f"Reference: {value}"
+    assert line.text == begins + told
+    assert line.facts_given == ("reference",)
+
+
+def test_of_several_claims_each_is_judged_by_its_own_value() -> None:
+    two = script(facts=(Fact("reference", "R-7"), Fact("last reference", "R-9")))
+    right = reply("Your reference is R-7 and your last reference is R-9, is that correct?", two)
+    wrong = reply("Your reference is R-9 and your last reference is R-7, is that correct?", two)
+    assert right.text == "Yes.\nReference: R-7\nLast reference: R-9"
+    assert wrong.text == "No, that is not right.\nReference: R-7\nLast reference: R-9"
+
+
 def test_without_a_reaction_the_customer_says_yes() -> None:
     line = reply("Shall I open the return now?")
     assert line.text.startswith("Yes") and not line.done

@@ -1,7 +1,8 @@
 """Is the last reply what it has to be? One check for each reply rule of the task.
 
 Judged is what the bot said after its last tool call (all it said, where it called none), and at least its last
-message. What may not be given away at all is looked for in everything that it said. Phrases are looked for regardless of case, white space, kind of quotation mark and Markdown emphasis.
+message. What may not be given away at all is looked for in everything that it said. Phrases are looked for
+regardless of case, white space, kind of quotation mark and Markdown emphasis.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def judged_part(transcript: Transcript) -> Judged:
 def check_replies(
     rules: Sequence[ReplyRule], judged: Judged, column: Callable[[str], Sequence[Any]]
 ) -> list[CheckResult]:
-    """A check "reply:N" for each rule, and "reply:complete" that the last reply was not cut off.
+    """A check "reply:N" for each rule, and "reply:complete": there is a last reply, and nothing was cut off.
 
     `column` runs a SELECT of the pack in the finished world and gives its first column. Nothing for no rules.
     """
@@ -84,7 +85,8 @@ def check_replies(
 
 def says(text: str, phrase: str) -> str | None:
     """The piece of `text` that says `phrase`, or None. It starts at the start of a word; a word may go on
-    after it ("refund" is said by "refunded"), a number may not ("ORD-10" is not said by "ORD-100")."""
+    after it ("refund" is said by "refunded"), a number may not ("ORD-10" is not said by "ORD-100"), nor may it
+    have begun before ("5 days" is not said by "2.5 days")."""
     return _find(normal(text), normal(phrase), whole=False)
 
 
@@ -154,7 +156,7 @@ def _unfinished(messages: Sequence[object], after_calls: bool) -> str | None:
     if not isinstance(last, BotMessage) or not after_calls:
         return "The bot said nothing after its last tool call."
     if any(isinstance(m, BotMessage) and m.truncated for m in messages):
-        return "The last reply was cut off."
+        return "A reply after the last tool call was cut off."
     if not any(isinstance(m, BotMessage) and m.text.strip() for m in messages):
         return "The last reply is empty."
     return None
@@ -178,6 +180,8 @@ def _find(text: str, phrase: str, *, whole: bool) -> str | None:
     if not phrase:
         return None
     start = r"(?<!\w)" if re.match(r"\w", phrase) else ""
+    if re.match(r"\d", phrase):
+        start += r"(?<!\d[.,'])"
     end = ""
     if whole and re.search(r"\w$", phrase):
         end = r"(?!\w)"

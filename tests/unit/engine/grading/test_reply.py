@@ -60,8 +60,12 @@ def test_a_bot_that_falls_silent_after_its_last_call_has_not_finished() -> None:
 def test_a_reply_that_was_cut_off_or_is_empty_is_not_complete() -> None:
     assert (
         judged_part(transcript(call(), BotMessage("The fee is", truncated=True))).unfinished
-        == "The last reply was cut off."
+        == "A reply after the last tool call was cut off."
     )
+    cut_before_the_end = transcript(call(), BotMessage("The fee", truncated=True), BotMessage("Bye."))
+    assert judged_part(cut_before_the_end).unfinished == "A reply after the last tool call was cut off."
+    cut_before_the_call = transcript(BotMessage("I look", truncated=True), call(), BotMessage("Done."))
+    assert judged_part(cut_before_the_call).unfinished is None
     assert judged_part(transcript(call(), BotMessage("  "))).unfinished == "The last reply is empty."
     checks = check_replies(
         [ReplyRule(must_not="swear", phrases=("damn",))],
@@ -172,6 +176,13 @@ def test_what_was_given_away_before_the_last_call_stays_given_away() -> None:
         ("ORD-10.", "ORD-10", True),
         ("due on 2026-05-07", "2026-05-07", True),
         ("1.50", "1.5", False),
+        ("within 2.5 days", "5 days", False),
+        ("costs 1,290.00", "290.00", False),
+        ("within 15 days", "5 days", False),
+        ("on 3 May, 5 days later", "5 days", True),
+        ("In May.5 days later", "5 days", True),
+        ("costs 1’290.00", "290.00", False),
+        ("-290.00", "290.00", True),
         ("", "x", False),
     ],
 )

@@ -4,5 +4,7 @@ import os
 
 from django.core.asgi import get_asgi_application
 
+from assay.config.bodies import bounded
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "assay.config.settings")
-application = get_asgi_application()
+application = bounded(get_asgi_application())

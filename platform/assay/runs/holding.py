@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 from django_tenants.utils import schema_context
 
-from assay.runs import queue, workers
+from assay.runs import queue, results, workers
 from assay.runs.models import Run, RunStatus
 from assay.runs.queue import Claim, Result
 
@@ -47,6 +47,25 @@ class Holding:
         self._inside(lambda: planned.update(status=RunStatus.RUNNING, started_at=timezone.now()))
 
     def write(self, finished: list[Result]) -> None:
+        """Write results in one statement. When one of them cannot be stored, the others are, and that one's trial
+        becomes void. Raises what the database raised when it is away, or refuses even that."""
+        try:
+            self._write(finished)
+        except Exception as error:
+            if _away(error):
+                raise
+            log.exception("%d results of run %s could not be stored", len(finished), self._run.pk)
+            if len(finished) == 1:
+                self._write([self._unstorable(finished[0], error)])
+                return
+            for result in finished:
+                self.write([result])
+
+    def _unstorable(self, result: Result, error: Exception) -> Result:
+        said = f"The result of this trial could not be stored: {type(error).__name__}: {error}"
+        return results.void(self._run, result.claim, "internal_error", said)
+
+    def _write(self, finished: list[Result]) -> None:
         over, again = self._inside(lambda: queue.write(finished, worker=self._me))
         self.written += over
         self._forget(r.claim for r in finished)
@@ -104,9 +123,18 @@ class Holding:
                 with schema_context(self._schema):
                     return work()
             except (OperationalError, InterfaceError) as error:
+                if not _away(error):
+                    raise
                 connections.close_all()
                 if pause is None:
                     raise
                 log.warning("the database did not answer for run %s, trying again: %s", self._run.pk, error)
                 time.sleep(pause)
         raise AssertionError("the last round returns or raises")
+
+
+def _away(error: Exception) -> bool:
+    """Whether the database may take the same later. Postgres counts a value beyond its limits (class 54) among the
+    operational errors too, but that one stays too large."""
+    state = getattr(error.__cause__, "sqlstate", None) or ""
+    return isinstance(error, OperationalError | InterfaceError) and not state.startswith("54")

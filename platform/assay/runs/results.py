@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from django.conf import settings
 from assay.engine.trial import TrialRecord, seed_for
 from assay.runs.models import Run, TrialStatus
 from assay.runs.queue import Claim, Result
+
+_CAUSE = re.compile(r"[a-z_]{1,40}")
 
 
 def from_record(run: Run, claim: Claim, record: TrialRecord, versions: Mapping[str, Any]) -> Result:
@@ -40,7 +43,7 @@ def from_record(run: Run, claim: Claim, record: TrialRecord, versions: Mapping[s
             "notes": record.notes,
             "versions": versions,
         },
-        void_cause=(record.void_cause or "internal_error") if void else "",
+        void_cause=_cause(record.void_cause or "internal_error") if void else "",
         detail=str(transcript.get("detail", ""))[:2000] if void else "",
         seed=record.seed,
         retry_in=_retry_in(run, claim) if void else None,
@@ -54,11 +57,17 @@ def void(run: Run, claim: Claim, cause: str, detail: str) -> Result:
         status=TrialStatus.VOID,
         columns={},
         evidence=None,
-        void_cause=cause,
+        void_cause=_cause(cause),
         detail=detail[:2000],
         seed=seed_for(run.seed, claim.task_id, claim.index, claim.attempt),
         retry_in=_retry_in(run, claim),
     )
+
+
+def _cause(said: object) -> str:
+    """The word to count a void trial under. A plugin may give its fault any cause; one that is no short word is
+    the plugin's fault, and the sentence beside it still says what happened."""
+    return said if isinstance(said, str) and _CAUSE.fullmatch(said) else "plugin_fault"
 
 
 def _retry_in(run: Run, claim: Claim) -> float | None:

@@ -18,7 +18,7 @@ from assay.runs import finishing, queue, services, sweeping
 from assay.runs.executor import Drained, Executor, TryTask
 from assay.runs.models import Evidence, Run, RunStatus, Trial, TrialAttempt
 from assay.tenancy.services import in_tenant
-from assay_sdk import OptionsError, PluginFault
+from assay_sdk import OptionsError, PlatformFault, PluginFault
 from tests.support.site import reference_bot
 
 pytestmark = pytest.mark.usefixtures("quiet_broker")
@@ -337,6 +337,59 @@ def test_results_survive_a_database_that_is_away_for_a_moment(
     monkeypatch.setattr(queue, "write", away_once)
     drained = work(run, trying(lambda *_: "passed"))
     assert drained.written == 2 and run.status == RunStatus.FINISHED
+
+
+def nested(depth: int) -> list[Any]:
+    made: list[Any] = []
+    for _ in range(depth):
+        made = [made]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("turns", 2**40, "DataError"),  # more than the column holds
+        ("events", nested(100_000), "RecursionError"),  # deeper than JSON can be written
+    ],
+)
+def test_one_result_that_cannot_be_stored_makes_only_its_own_trial_void(
+    plan: Callable[..., Run], name: str, value: Any, error: str
+) -> None:
+    async def tried(lab: Lab, task: str, index: int, seed: int, attempt: int) -> TrialRecord:
+        made = record(task, index, seed, attempt)
+        if index == 1:
+            made.transcript[name] = value
+        return made
+
+    run = plan(trials=4, max_attempts=1)
+    assert work(run, tried).written == 4
+    assert run.status == RunStatus.FINISHED
+    status = dict(Trial.objects.filter(run=run).values_list("index", "status"))
+    assert status == {0: "passed", 1: "void", 2: "passed", 3: "passed"}
+    (noted,) = TrialAttempt.objects.filter(trial__run=run)
+    assert (noted.trial.index, noted.cause) == (1, "internal_error")
+    assert f"could not be stored: {error}" in noted.detail
+
+
+@pytest.mark.parametrize("cause", ["c" * 41, "Their outage", "outage\n", ""])
+def test_a_cause_that_is_no_short_word_is_counted_as_the_plugins_fault(
+    plan: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, cause: str
+) -> None:
+    async def tried(lab: Lab, task: str, index: int, seed: int, attempt: int) -> TrialRecord:
+        return record(task, index, seed, attempt, "void", void_cause=cause)
+
+    def refuse(*_: Any) -> Any:
+        raise PlatformFault("It cannot be reached.", cause=cause)
+
+    run = plan(trials=1, max_attempts=1)
+    work(run, tried)
+    assert Trial.objects.get(run=run).void_cause == ("plugin_fault" if cause else "internal_error")
+    not_set_up = plan(trials=1, max_attempts=1)
+    monkeypatch.setattr("assay.runs.laboratory.connect", refuse)
+    work(not_set_up)
+    noted = TrialAttempt.objects.get(trial__run=not_set_up)
+    assert (noted.cause, noted.detail) == ("plugin_fault", "It cannot be reached.")
 
 
 def test_a_finished_run_is_told_once_even_when_two_workers_finish_it_at_the_same_moment(

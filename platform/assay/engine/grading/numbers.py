@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -37,7 +38,7 @@ _DATES = re.compile(
     | \b\d{1,2}:\d{2}(?::\d{2})?\b               # 10:30
     | \#\w+                                      # #1007
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.IGNORECASE,
 )
 _WORDS_WITH_DIGITS = re.compile(r"(?P<word>[^\W\d]\w*(?:-\w+)*)(?P<tail>(?:\.\d+)*)")
 _WITH_CURRENCY = re.compile(rf"(?:{'|'.join(_CURRENCIES)})(?=\d)", re.IGNORECASE)
@@ -48,9 +49,11 @@ _NUMBER = re.compile(
     (?!\d)
     (?:\s?(?P<scale>k|m|thousand|million)\b)?
     """,
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
 _BLANK = "\x00"
+#: Typographic hyphens and the minus sign as "-", ASCII letters in lower case. Not str.lower(): the length has to stay.
+_PLAIN = str.maketrans("\u2010\u2011\u2212" + string.ascii_uppercase, "---" + string.ascii_lowercase)
 #: Markdown's underscores around a word. To a regular expression they are letters, which would hide the word.
 EMPHASIS = re.compile(r"(?<!\w)_{1,3}(?=[^\W_])|(?<=[^\W_])_{1,3}(?!\w)")
 _SCALE = {"k": 1e3, "thousand": 1e3, "million": 1e6, "m": 1e6}
@@ -87,9 +90,14 @@ _WORDS |= {
     for u, unit in enumerate(_UNITS[:10])
     if u
 }
-_WORD = re.compile(
-    rf"(?<![\w-])({'|'.join(sorted(_WORDS, key=len, reverse=True))})(?!\w|\s+(?:hundred|thousand|million))",
-    re.IGNORECASE,
+_ANY_WORD = "|".join(sorted(_WORDS, key=len, reverse=True))
+#: A space may stand for the hyphen of "twenty-five", but "twenty five-day passes" are twenty.
+_SPACED = re.sub(r"-([a-z]+)", r"(?:-\1|\\s+\1(?!-))", _ANY_WORD)
+_WORD = re.compile(rf"(?<![\w-])({_SPACED})(?!\w)")
+#: "one hundred and twenty" names no twenty. Bounded, so that no text takes long.
+_LARGE = re.compile(
+    rf"(?<!\w)(?:(?:{_ANY_WORD}|one)[\s-]{{1,3}}){{0,9}}(?:hundred|thousand|million)"
+    rf"(?:[\s-]{{1,3}}(?:{_ANY_WORD}|one|and|hundred|thousand|million)(?!\w)){{0,9}}(?!\w)"
 )
 
 
@@ -113,25 +121,31 @@ def names_number(text: str, number: float) -> Named | None:
 
 def numbers_in(text: str) -> Iterator[Named]:
     """Every number that the text names, as magnitudes, in digits or as a word up to ninety-nine."""
-    bare = EMPHASIS.sub(lambda found: " " * len(found.group()), text)
-    bare = _WORDS_WITH_DIGITS.sub(_without_ids, _DATES.sub(lambda found: _BLANK * len(found.group()), bare))
+    bare = EMPHASIS.sub(lambda found: " " * len(found.group()), text.translate(_PLAIN))
+    bare = _WORDS_WITH_DIGITS.sub(_without_ids, _DATES.sub(_blank, bare))
     for found in _NUMBER.finditer(bare):
         values = _readings(found["digits"])
         if found["scale"]:
-            values = (*values, *(v * _SCALE[found["scale"].lower()] for v in values))
+            values = (*values, *(v * _SCALE[found["scale"]] for v in values))
         yield Named(values, *found.span("digits"))
-    for found in _WORD.finditer(bare):
-        yield Named((_WORDS[found[1].lower()],), *found.span(1))
+    for found in _WORD.finditer(_LARGE.sub(_blank, bare)):
+        yield Named((_WORDS["-".join(re.split(r"-|\s+", found[1]))],), *found.span(1))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return _BLANK * len(found.group())
 
 
 def _without_ids(found: re.Match[str]) -> str:
-    """Blank a word that holds digits, but keep the digits of USD193.50. The length stays."""
+    """Blank a word that holds digits, but keep the digits of USD193.50 and Rs.193.50. The length stays."""
     word, tail = found["word"], found["tail"]
     currency = _WITH_CURRENCY.match(word)
     if currency:
         return " " * currency.end() + word[currency.end() :] + tail
     if any(character.isdigit() for character in word):
         return _BLANK * len(word + tail)
+    if word.isalpha() and tail.count(".") in (1, 2):
+        return f"{word} {tail[1:]}"
     return word + tail
 
 

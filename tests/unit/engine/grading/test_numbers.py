@@ -33,6 +33,8 @@ from assay.engine.grading.numbers import names_number, numbers_in
         "_$193.50_.",
         "fee:193.50",
         "$193.50/month",
+        "Rs.193.50",
+        "approx.193.50",
     ],
 )
 def test_a_number_is_named_in_any_usual_notation(text: str) -> None:
@@ -55,6 +57,10 @@ def test_thousands_may_be_set_apart_in_any_usual_way(text: str) -> None:
         "Refund RF1007 was made.",
         "Ticket TCK_1007",
         "Part SKU-AB-1007-B",
+        "Order ORD\u20101007 or ORD\u20111007",
+        "Order ORD\u22121007",
+        "host.10.1007.3",
+        "SKU-AB.1007",
         "Order #1007",
         "version v1.1007",
         "10071",
@@ -67,7 +73,17 @@ def test_digits_of_ids_and_of_other_numbers_name_no_number(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["2026-02-10", "at 10:30", "10/02/2026", "10.02.2026", "2026-02-10T10:02:26Z"]
+    "text",
+    [
+        "2026-02-10",
+        "by 2026\u201002\u201010",
+        "by 2026\u201102\u201110",
+        "by 2026\u221202\u221210",
+        "at 10:30",
+        "10/02/2026",
+        "10.02.2026",
+        "2026-02-10T10:02:26Z",
+    ],
 )
 def test_dates_and_times_name_no_number(text: str) -> None:
     assert [n for n in (2, 10, 26, 30, 2026) if names_number(text, n)] == []
@@ -83,8 +99,47 @@ def test_small_numbers_may_be_spelled_out() -> None:
     assert names_number("Twenty-one days from now.", 21)
     assert names_number("I renewed two loans.", 2)
     assert names_number("No one knows this one.", 1) is None
-    assert names_number("two hundred", 2) is None
+    assert names_number("THIRTY\u2011FIVE days", 35)
+    assert names_number("Approx.25 days", 25)
     assert names_number("That is often forgotten.", 10) is None
+
+
+def test_a_space_may_stand_for_the_hyphen_of_a_spelled_number() -> None:
+    text = "It takes Twenty  five days."
+    named = names_number(text, 25)
+    assert named is not None and text[named.start : named.end] == "Twenty  five"
+    assert [n for n in (20, 5) if names_number(text, n)] == []
+    assert names_number("twenty five-day passes", 20)
+    assert names_number("twenty, five of them new", 20)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "two hundred",
+        "two-hundred",
+        "Two\u2010Hundred",
+        "one hundred and twenty",
+        "one hundred twenty-two",
+        "a thousand and two",
+        "two hundred and twenty thousand",
+        "twenty two hundred",
+    ],
+)
+def test_a_part_of_a_larger_spelled_number_is_not_named(text: str) -> None:
+    assert [n for n in (2, 20, 22) if names_number(f"We sent {text} letters.", n)] == []
+
+
+def test_what_stands_beside_a_larger_number_is_named() -> None:
+    assert names_number("Hundreds of members renewed twenty loans.", 20)
+    assert names_number("It costs one hundred, and twenty come back.", 20)
+    assert names_number("two to three hundred", 2)
+    assert names_number("between twenty and two hundred", 20)
+
+
+@pytest.mark.parametrize("text", ["\u017fix", "s\u0130x", "5 m\u0130llion", "\u017feven hundred"])
+def test_letters_that_are_alike_only_in_another_case_do_no_harm(text: str) -> None:
+    assert names_number(text, 6) is None
 
 
 def test_a_notation_with_two_readings_counts_for_both() -> None:

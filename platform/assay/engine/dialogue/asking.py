@@ -169,7 +169,8 @@ def _requested(
     clause: str, request: re.Match[str], mentions: list[Mention], before: list[Mention]
 ) -> list[int]:
     """Facts that are the object of a request: "could you give me your name and order number?"."""
-    start = request.end()
+    shown = speech.SHOWN_BY.match(clause, request.end())
+    start = shown.end() if shown else request.end()
     if speech.EMBEDDED.match(clause, start):
         # "Tell me whether the box is open": what follows is a question.
         return _questioned(clause, [m for m in mentions if m.start >= start])

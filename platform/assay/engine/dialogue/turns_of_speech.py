@@ -145,6 +145,10 @@ WAITING = _any(
 
 # --- inside a request --------------------------------------------------------------------------------
 
+# "Verify your identity with ...": what is wanted is what it is shown by.
+SHOWN_BY = re.compile(
+    r"\s*(?:your (?:identity|account|id|profile)|yourself) (?:with|by|against|from|through|via|on)\b"
+)
 # "Tell me whether ...": a question inside a request.
 EMBEDDED = re.compile(r"\s*,? ?(?:if|whether|when|where|what|which|how|why|who|whose)\b")
 PRONOUN = re.compile(

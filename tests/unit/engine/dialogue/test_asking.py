@@ -59,6 +59,19 @@ def asked(message: str) -> list[str]:
         ("What is the reason for the return, and what's your name?", ["reason", "full name"]),
         ("Would you like a refund or exchange?", ["preference"]),
         ("I can offer a refund or exchange. Which would you prefer?", ["preference"]),
+        (
+            "Could you verify your identity with your full name and e-mail address?",
+            ["full name", "e-mail address"],
+        ),
+        (
+            "can you confirm your identity with the order number and email on your account?",
+            ["order number", "e-mail address"],
+        ),
+        ("Please verify yourself with your order number and email.", ["order number", "e-mail address"]),
+        (
+            "I need to verify your identity with the email on your order.",
+            ["e-mail address"],
+        ),
         ("What kind of box is it, and is there an e-mail address on it?", ["box", "e-mail address"]),
         ("Please tell me your name and what the condition is.", ["full name", "box"]),
         ("If you have your order number, could you send it to me?", ["order number"]),

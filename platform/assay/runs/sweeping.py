@@ -9,6 +9,9 @@ import logging
 import os
 import signal
 import threading
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import connection, connections, transaction
@@ -20,23 +23,37 @@ from assay.tenancy.services import TenantError, in_tenant, schemas
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 
 def sweep() -> int:
     """Look at the runs of all tenants once, and call settings.ASSAY_SWEEPS for each. Gives the number of wake
     messages sent."""
     woken = 0
     for schema in schemas():
-        try:
-            with in_tenant(schema):
-                woken += sum(_sweep_run(schema, run_id) for run_id in runs_to_sweep())
-                for path in settings.ASSAY_SWEEPS:
-                    import_string(path)(schema)
-        except TenantError:
-            continue  # dropped since the list was made
-        except Exception:
-            log.exception("sweep of %s", schema)
-            connections.close_all()
+        for run_id in _inside(schema, "list of runs", runs_to_sweep) or ():
+            woken += bool(_inside(schema, f"run {run_id}", partial(_sweep_run, schema, run_id)))
+        for path in settings.ASSAY_SWEEPS:
+            _inside(schema, path, partial(_call, path, schema))
     return woken
+
+
+def _inside(schema: str, what: str, work: Callable[[], T]) -> T | None:
+    """Do one part of the sweep in the tenant's schema. What goes wrong is logged, and holds up no other part: the
+    next one enters the tenant again, on a new connection."""
+    try:
+        with in_tenant(schema):
+            return work()
+    except TenantError:
+        return None  # dropped since the list was made
+    except Exception:
+        log.exception("sweep of %s: %s", schema, what)
+        connections.close_all()
+        return None
+
+
+def _call(path: str, schema: str) -> None:
+    import_string(path)(schema)
 
 
 def _sweep_run(schema: str, run_id: int) -> bool:

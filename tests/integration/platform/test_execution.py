@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connections
+from django.db import OperationalError, connection, connections
 
 from assay.engine.trial import Lab, TrialRecord, seed_for
 from assay.packs.models import PackVersion
@@ -265,6 +265,47 @@ def test_trials_in_progress_of_a_cancelled_run_are_freed_when_their_worker_is_lo
     assert set(Trial.objects.filter(run=run).values_list("status", flat=True)) == {"queued"}
     run.refresh_from_db()
     assert run.status == RunStatus.CANCELLED
+
+
+def broken_sweep(schema: str) -> None:
+    """For ASSAY_SWEEPS."""
+    raise RuntimeError(f"nothing can be swept in {schema}")
+
+
+def lost_connection_sweep(schema: str) -> None:
+    """For ASSAY_SWEEPS: Postgres ends the connection that the sweep works on."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+swept: list[tuple[str, bool]] = []
+
+
+def noting_sweep(schema: str) -> None:
+    """For ASSAY_SWEEPS: note the schema, and whether its runs can be read."""
+    swept.append((schema, Run.objects.exists()))
+
+
+def test_a_run_that_cannot_be_swept_holds_up_no_other_run_and_nothing_else_of_its_company(
+    plan: Callable[..., Run], settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, fine = plan(trials=1), plan(trials=1)
+    for run in (broken, fine):
+        Trial.objects.filter(run=run).update(status="passed", seconds=0.1)
+    Run.objects.filter(pk=broken.pk).update(
+        gate={"at_least": "much"}
+    )  # a row as no release of ours writes it
+    here = f"{__name__}."
+    settings.ASSAY_SWEEPS = [here + "broken_sweep", here + "lost_connection_sweep", here + "noting_sweep"]
+    swept.clear()
+    sweeping.sweep()
+    connection.set_schema("acme")
+    broken.refresh_from_db()
+    fine.refresh_from_db()
+    assert (broken.status, fine.status) == (RunStatus.PLANNED, RunStatus.FINISHED)
+    assert ("acme", True) in swept and "globex" in dict(swept)
+    assert {f"sweep of acme: run {broken.pk}", f"sweep of acme: {here}broken_sweep"} <= set(caplog.messages)
+    services.cancel_run(broken)
 
 
 def test_a_trial_taken_over_by_another_worker_is_dropped_here(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+
 from celery.exceptions import SoftTimeLimitExceeded
 
 from assay.integrations import deliveries, sending
 from assay.integrations.deliveries import Attempt
 from assay.integrations.events import TEST
 from assay.integrations.models import Delivery
+
+log = logging.getLogger(__name__)
 
 
 def attempt(delivery_id: int) -> bool:
@@ -21,6 +25,10 @@ def attempt(delivery_id: int) -> bool:
         outcome = Attempt(
             False, "It took too long and was broken off; what was done until then is remembered."
         )
+    except Exception as error:
+        # A defect of ours: without a logged attempt it would be made again for ever, and nobody would see it.
+        log.exception("delivery %s broke", delivery_id)
+        outcome = Attempt(False, f"It broke: {type(error).__name__}.")
     deliveries.write(claimed, outcome, once=claimed.delivery.event.type == TEST)
     return True
 

@@ -112,10 +112,10 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return float(value[:9])
     try:
         at = parsedate_to_datetime(value)
-    except ValueError:
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        return max(0.0, (at - timezone.now()).total_seconds())
+    except (ValueError, TypeError, OverflowError):  # the last for a year that no calendar reaches
         return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max(0.0, (at - timezone.now()).total_seconds())
 
 
 class _Rows:

@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 from standardwebhooks import WebhookVerificationError
 
-from assay.accounts import audit
+from assay.accounts import audit, secrets
 from assay.accounts.models import AuditEvent
 from assay.integrations import sending, services
 from assay.integrations.attempts import attempt
@@ -203,6 +203,21 @@ def test_nobody_listening_is_an_attempt_like_another(finished_run: Finished) -> 
     assert "Connection refused" in only_delivery().reason
 
 
+def test_an_attempt_that_breaks_in_an_unforeseen_way_is_logged_and_in_the_end_given_up(
+    receiver: Receiver, finished_run: Finished
+) -> None:
+    endpoint, _ = services.create_endpoint(receiver.url)
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(sealed_secret=secrets.seal("not base64!"))
+    finished_run("aaaa")
+    delivery = only_delivery()
+    for _ in range(10):
+        make_due(delivery)
+        assert attempt(delivery.pk)
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.attempts.count()) == ("given_up", 10)
+    assert delivery.reason == "It broke: Error." and receiver.received == []
+
+
 def test_of_a_large_or_strange_answer_only_the_beginning_is_kept(
     receiver: Receiver, finished_run: Finished
 ) -> None:
@@ -217,7 +232,15 @@ def test_of_a_large_or_strange_answer_only_the_beginning_is_kept(
 
 @pytest.mark.parametrize(
     ("header", "least", "most"),
-    [("1800", 1800, 1801), ("999999999", 86_400, 86_401), ("1", 5, 6), ("soon", 5, 6), ("²", 5, 6)],
+    [
+        ("1800", 1800, 1801),
+        ("999999999", 86_400, 86_401),
+        ("1", 5, 6),
+        ("soon", 5, 6),
+        ("²", 5, 6),
+        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", 5, 6),
+        ("Fri, 01 Jan 9999 00:00:00 GMT", 86_400, 86_401),
+    ],
 )
 def test_a_receiver_may_ask_for_more_time_but_for_no_more_than_a_day(
     receiver: Receiver, finished_run: Finished, header: str, least: float, most: float

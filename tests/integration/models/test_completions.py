@@ -307,7 +307,20 @@ async def test_messages_that_do_not_fit_are_a_kind_of_their_own(build_model: Bui
     assert "context" in str(caught.value)
 
 
-async def test_a_provider_that_litellm_does_not_know_is_named() -> None:
+@pytest.mark.parametrize("answer", UNREADABLE)
+async def test_a_tool_call_that_the_server_cannot_read_is_an_empty_reply_of_the_model(
+    build_model: BuildModel, answer: Any
+) -> None:
+    with OpenAIServer([answer]) as server:
+        lost: list[float] = []
+        reply = await build_model(server).complete(ASK, tools=TOOLS, lost=lost.append)
+        assert len(server.requests) == 1
+    assert reply == ChatReply("", (), "malformed_tool_call")
+    assert not lost
+
+
+async def test_a_provider_that_litellm_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_ALLOW_PRIVATE_TARGETS", "1")
     model = LitellmModel.from_options("nobody/knows", ModelOptions(), lambda reference: "")
     try:
         with pytest.raises(ProviderOutage) as caught:

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from assay.engine.models import library
+from assay.engine.models import library, providers
 from assay.engine.models.options import REFERENCE, ModelOptions
 from assay.engine.models.trouble import Kind, Trouble, understand
 from assay_sdk import ChatReply, OptionsError, ProviderOutage, ToolCallRequest
@@ -46,6 +46,7 @@ class LitellmModel:
     @classmethod
     def from_options(cls, target: str, options: ModelOptions, secret: Callable[[str], str]) -> LitellmModel:
         """Resolve the references in `options`. Raises OptionsError."""
+        providers.check(target, options.parameters, addressed=options.base_url is not None)
         if options.base_url is not None:
             if "/" not in target:
                 target = f"openai/{target}"

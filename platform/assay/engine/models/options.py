@@ -14,7 +14,9 @@ _OURS = frozenset(
     model messages tools tool_choice functions function_call stream stream_options n timeout request_timeout
     api_key api_base base_url headers extra_headers num_retries max_retries fallbacks drop_params client
     callbacks success_callback failure_callback logger_fn metadata mock_response user_api_key organization
-    aws_access_key_id
+    aws_access_key_id custom_llm_provider model_list extra_query provider_specific_header context_window_fallback_dict
+    context_window_fallbacks default_fallbacks default_headers model_alias_map model_config use_litellm_proxy silent_model
+    mock_tool_calls mock_timeout litellm_metadata
     """.split()  # noqa: SIM905 (a list of 40 quoted words reads worse)
 )
 # Where requests go and whose account pays is said by the options above, where it is checked.

@@ -10,9 +10,10 @@ from assay.engine.grading.categories import Cause
 from assay.engine.grading.names import ENDING, REPLY
 from assay.engine.packs.models import Task
 from assay.engine.sandbox import World
-from assay.engine.sandbox.changes import Row, RowChange
+from assay.engine.sandbox.changes import ChangeSet, Row, RowChange
 from assay.engine.sandbox.comparison import WHOLE_ROW
-from assay.engine.sandbox.difference import Difference, RowDifference
+from assay.engine.sandbox.difference import CellDifference, Difference, RowDifference
+from assay.engine.sandbox.pairing import Rules, Side
 from assay_sdk import CheckResult, Evidence
 
 _LONGEST = 80  # characters of a value
@@ -29,14 +30,19 @@ class Explainer:
         world: World,
         transcript: Transcript,
         difference: Difference,
-        generated: Collection[Any],
+        expected: ChangeSet,
+        actual: ChangeSet,
     ) -> None:
-        """`generated`: ids made in the trial or in the expected outcome; they say nothing to people."""
+        """`expected`: the accepted outcome that `difference` is against. `actual`: what the trial changed."""
         self._task = task
         self._world = world
         self._difference = difference
         self._calls = {event.call: event for event in transcript.events if isinstance(event, ToolCall)}
-        self._generated = frozenset(generated)
+        self._generated = expected.generated | actual.generated  # they say nothing to people
+        self._expected = Side(Rules(world.tables, world.pack.comparison), expected)
+        self._partners = {
+            there: here for here, there in (difference.ids or {}).items() if isinstance(there, str)
+        }
 
     def evidence(self, cause: Cause) -> Evidence:
         """Where to look for the cause."""
@@ -85,7 +91,7 @@ class Explainer:
         if row.kind == "unexpected":
             return f"Nobody expected that {self._happened(row)}{by}."
         cells = "; ".join(
-            f"{cell.column} is {_value(cell.actual)} and should be {_value(cell.expected)}"
+            f"{cell.column} is {_value(cell.actual)} and should be {self._should_be(row.table, cell)}"
             for cell in row.cells[:_CELLS]
         )
         more = f"; and {len(row.cells) - _CELLS} more columns" if len(row.cells) > _CELLS else ""
@@ -100,10 +106,32 @@ class Explainer:
         if change.op == "delete":
             return f"{self._name(change)} should have been deleted"
         cells = "; ".join(
-            f"{c.column} should be {_value(c.expected)} and was left at {_value(c.actual)}"
+            f"{c.column} should be {self._should_be(row.table, c)} and was left at {_value(c.actual)}"
             for c in row.cells[:_CELLS]
         )
         return f"{self._name(change)}: {cells}"
+
+    def _should_be(self, table: str, cell: CellDifference) -> str:
+        """The expected value. An id that the expected outcome made is shown as the trial's id of the same row: its
+        own would name another row here, or none."""
+        made = None
+        if cell.rule not in ("ignore", "text"):
+            made = self._expected.id_in(table, cell.column, cell.expected)
+        if made is None:
+            return _value(cell.expected)
+        of_table, number = made
+        if isinstance(number, str):
+            if number in self._partners:
+                return _value(self._partners[number])
+        else:  # the numbers of rows are alike in every table
+            for should, does in self._difference.pairs:
+                if (should.table, should.key) == (of_table, (number,)):
+                    return _value(does.key[0])
+        for row in self._difference.rows:
+            absent = row.expected if row.kind == "missing" else None
+            if absent and absent.op == "insert" and number in absent.key and of_table in ("", row.table):
+                return f"the id of the missing new row in {self._name(absent)}"
+        return "a newly made id"
 
     def _happened(self, row: RowDifference) -> str:
         change = row.actual

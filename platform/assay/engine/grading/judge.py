@@ -46,8 +46,7 @@ def conclude(
     """The verdict, given what the checks of plugins found."""
     accepted = world.expected(task.id)
     difference = compare(world.tables, world.pack.comparison, accepted, changes)
-    generated = changes.generated | accepted[difference.outcome].generated
-    explainer = Explainer(task, world, transcript, difference, generated)
+    explainer = Explainer(task, world, transcript, difference, accepted[difference.outcome], changes)
     checks = [
         _state(difference, explainer),
         _ending(transcript),

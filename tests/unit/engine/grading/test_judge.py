@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +13,12 @@ import pytest
 from assay.engine.dialogue.transcript import BotMessage, Termination, ToolCall
 from assay.engine.grading.categories import failed, unrecovered
 from assay.engine.grading.verdict import Category, Surface
+from assay.engine.packs import load_pack
 from assay.engine.packs.models import ManyRows
 from assay.engine.sandbox import World
 from assay.engine.sandbox.difference import Difference
 from assay_sdk import Outcome
-from tests.unit.engine.grading.conftest import Play, Stage
+from tests.unit.engine.grading.conftest import LIBRARY, Play, Stage
 
 FIND = ("members_find", {"email": "ada.brook@example.org"})
 RENEW = ("loans_renew", {"loan_id": "LN-1", "days": 7})
@@ -135,6 +138,75 @@ def test_a_wrong_database_outranks_a_wrong_reply(play: Play) -> None:
     verdict = play("LIB-FEE-001", ("fees_record", {"loan_id": "LN-4", "amount": 2.0}), "Hm.")
     assert verdict.category is Category.INCORRECT_STATE_UPDATE
     assert {c.name: c.outcome for c in verdict.checks}["reply:1"] is Outcome.FAIL
+
+
+def test_an_id_that_should_stand_in_a_cell_is_the_one_that_the_trial_gave_to_that_row(play: Play) -> None:
+    """The trial's HD-9001 is another reservation than the expected HD-9001, which it knows as HD-9002."""
+    another = ("holds_place", {"member_id": "MEM-5", "book_id": "BK-5"})
+    verdict = play("LIB-HOLD-001", another, HOLD, PICKUP, "Done.")
+    assert verdict.explanation == (
+        "pickups (pickup_on “2026-05-07”): hold_id is “HD-9001” and should be “HD-9002”, "
+        "written by pickups_book (call 2). 1 other row differs as well."
+    )
+
+
+def test_an_id_of_a_row_that_the_trial_never_made_is_told_in_words(play: Play) -> None:
+    elsewhere = ("pickups_book", {"hold_id": "HD-1", "pickup_on": "2026-05-07"})
+    verdict = play("LIB-HOLD-001", elsewhere, "Done.")
+    assert verdict.explanation == (
+        "pickups (pickup_on “2026-05-07”): hold_id is “HD-1” and should be the id of the missing new row "
+        "in holds (member_id “MEM-5”, book_id “BK-4”, placed_at “2026-05-04T09:00:00+01:00”), "
+        "written by pickups_book (call 0). 1 other row differs as well."
+    )
+
+
+def test_the_number_of_a_row_that_should_stand_in_a_cell_is_the_trials_own(tmp_path: Path) -> None:
+    """Row numbers of two tables are alike, and so may be an amount: only the reference is translated."""
+    shutil.copytree(LIBRARY, tmp_path / "pack")
+    with (tmp_path / "pack/world/schema.sql").open("a") as schema:
+        schema.write(
+            "CREATE TABLE bags (id INTEGER PRIMARY KEY, colour TEXT NOT NULL) STRICT;\n"
+            "CREATE TABLE tags (id INTEGER PRIMARY KEY, bag_id INTEGER REFERENCES bags (id), "
+            "weight INTEGER NOT NULL) STRICT;\n"
+        )
+    with (tmp_path / "pack/tools/lending.yaml").open("a") as tools:
+        tools.write(
+            """
+- name: bags_add
+  kind: write
+  system: lending
+  description: Add a bag.
+  input: {type: object, required: [colour], properties: {colour: {type: string}}}
+  steps:
+    - sql: INSERT INTO bags (colour) VALUES (:colour)
+
+- name: tags_add
+  kind: write
+  system: lending
+  description: Put a tag on a bag.
+  input:
+    type: object
+    required: [bag, weight]
+    properties: {bag: {type: integer}, weight: {type: integer}}
+  steps:
+    - sql: INSERT INTO tags (bag_id, weight) VALUES (:bag, :weight)
+"""
+        )
+    world = World.prepare(load_pack(tmp_path / "pack"))
+    red, blue = ("bags_add", {"colour": "red"}), ("bags_add", {"colour": "blue"})
+
+    def tag(bag: int, weight: int = 1) -> tuple[str, dict[str, Any]]:
+        return ("tags_add", {"bag": bag, "weight": weight})
+
+    task = world.pack.tasks["LIB-LOAN-001"]
+    expected = {"actions": [{"tool": tool, "args": args} for tool, args in (red, blue, tag(1))]}
+    tagged = task.model_copy(update={"expected": type(task.expected).model_validate(expected)})
+    stage = Stage(World.prepare(replace_tasks(world.pack, tagged)))
+    assert stage.play(tagged, blue, red, tag(2), "Done.").outcome is Outcome.PASS
+    swapped = stage.play(tagged, blue, red, tag(1, 2), "Done.")
+    assert swapped.explanation == (
+        "tags: bag_id is 1 and should be 2; weight is 2 and should be 1, written by tags_add (call 2)."
+    )
 
 
 # --- recovering from errors ---------------------------------------------------------------------

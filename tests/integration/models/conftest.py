@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,27 @@ from assay.engine.models import LitellmModel, ModelOptions, model_type
 from assay.engine.packs import load_pack
 from assay.engine.sandbox import World
 from assay.engine.trial import Lab, TrialRecord, run_trial
-from tests.support.openai_server import OpenAIServer
+from tests.support.openai_server import OpenAIServer, Status
 
 LIBRARY = Path(__file__).parents[2] / "support" / "packs" / "library"
 KEY = "sk-a-key-of-the-tests"
+
+_GROQ = {
+    "message": "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+    "type": "invalid_request_error",
+    "code": "tool_use_failed",
+    "failed_generation": '<function=members_find{"email"',
+}
+_LLAMA = {
+    "code": 500,
+    "message": "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error at line 1",
+    "type": "server_error",
+}
+# As Groq and llama.cpp refuse what the model wrote.
+UNREADABLE = [
+    Status(400, json.dumps({"error": _GROQ})),
+    Status(500, json.dumps({"error": _LLAMA})),
+]
 
 BuildModel = Callable[..., LitellmModel]
 Try = Callable[..., Awaitable[TrialRecord]]

@@ -18,7 +18,7 @@ from assay.engine.models.chat import ContextExceeded
 from assay.engine.models.connecting import LARGEST_ANSWER
 from assay.plugins.options import read_options
 from assay_sdk import ChatReply, OptionsError, ProviderOutage, ToolCallRequest
-from tests.integration.models.conftest import KEY, BuildModel
+from tests.integration.models.conftest import KEY, UNREADABLE, BuildModel
 from tests.support.openai_server import (
     Completion,
     Drop,

@@ -12,8 +12,18 @@ from assay.engine.agents import AgentOptions, connector_type
 from assay.engine.dialogue.limits import Limits
 from assay.engine.sandbox import World
 from assay.engine.trial import Lab, TrialRecord, run_trial
-from tests.integration.models.conftest import QUICK, Try, secret
-from tests.support.openai_server import Completion, Drop, OpenAIServer, Request, Stall, call, error, say
+from tests.integration.models.conftest import QUICK, UNREADABLE, Try, secret
+from tests.support.openai_server import (
+    Completion,
+    Drop,
+    OpenAIServer,
+    Request,
+    Stall,
+    Status,
+    call,
+    error,
+    say,
+)
 
 GREETING = say("Sure. What is your e-mail address, and which book is it?")
 FIND = call("members_find", {"email": "ada.brook@example.org"})
@@ -117,6 +127,17 @@ async def test_a_refusal_is_said_to_the_customer(try_task: Try) -> None:
     assert record.verdict is not None and record.verdict["category"] == "missing_state_change"
 
 
+@pytest.mark.parametrize("answer", UNREADABLE)
+async def test_tool_calls_that_the_server_cannot_read_are_the_bot_s(try_task: Try, answer: Status) -> None:
+    with OpenAIServer([answer, GREETING, FIND, LIST, RENEW, DONE]) as server:
+        once = await try_task(server)
+    assert once.status == "passed"
+    with OpenAIServer([answer] * 3) as server:
+        always = await try_task(server)
+        assert not server.unexpected
+    assert (always.status, always.transcript["termination"]) == ("failed", "empty_replies")
+
+
 async def test_empty_replies_are_the_bot_s(try_task: Try) -> None:
     with OpenAIServer([say(None), say(""), say("  ")]) as server:
         record = await try_task(server)
@@ -175,8 +196,9 @@ async def test_trouble_that_stays_voids_the_trial_and_never_fails_it(
 
 
 async def test_time_that_the_provider_lost_is_not_counted_against_the_bot(try_task: Try) -> None:
-    slow = [error(429, "Slow down.", Retry_After="1.1")] * 3
-    with OpenAIServer([GREETING, FIND, *slow, LIST, RENEW, DONE]) as server:
+    # 2.2 s are the provider's and 1.5 s the model's: together more than the bot has, each less.
+    slow = [error(429, "Slow down.", Retry_After="1.1")] * 2
+    with OpenAIServer([GREETING, FIND, *slow, LIST, Stall(1.5), RENEW, DONE]) as server:
         record = await try_task(server, limits=Limits(seconds=3.0), longest_wait=2.0)
     assert record.status == "passed"
     assert record.transcript["seconds"] > 3.0

@@ -102,7 +102,8 @@ class LitellmModel:
     ) -> ChatReply:
         """See assay_sdk.ChatModel. `lost` is told the seconds that failed attempts and waits cost, at once.
 
-        A reply that the provider's content filter took away has finish_reason "content_filter". Raises
+        A reply that the provider's content filter took away has finish_reason "content_filter"; one that a server
+        refused because it could not read the model's tool call has "malformed_tool_call". Both are empty. Raises
         ContextExceeded, and ProviderOutage when the provider does not answer after `attempts` attempts, or
         refuses in a way that trying again would not change.
         """
@@ -116,6 +117,8 @@ class LitellmModel:
                 trouble = failed.trouble
             if trouble.kind is Kind.FILTERED:
                 return ChatReply("", (), "content_filter", refusal=None)
+            if trouble.kind is Kind.MALFORMED:
+                return ChatReply("", (), "malformed_tool_call", refusal=None)
             if trouble.kind is Kind.TOO_LONG:
                 raise ContextExceeded(trouble.message)
             if trouble.kind is Kind.LASTING:

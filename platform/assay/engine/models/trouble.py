@@ -18,6 +18,11 @@ _TOO_LONG = re.compile(
 _FILTERED = re.compile(
     r"content[ _](?:management )?(?:policy|filter)|responsible ai|safety system", re.IGNORECASE
 )
+# What servers say that read the model's tool calls themselves and could not: Groq (400), llama.cpp (500).
+_MALFORMED = re.compile(
+    r"tool_use_failed|failed to call a function|failed to parse tool call|tool call validation failed",
+    re.IGNORECASE,
+)
 _NO_CREDIT = re.compile(r"insufficient[ _]quota|credit balance|billing", re.IGNORECASE)
 # litellm puts its own names before what the provider said.
 _WRAPPING = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception): )*(?:\w+Exception - )?")
@@ -27,6 +32,7 @@ class Kind(StrEnum):
     PASSING = "passing"  # the same request may work in a moment
     LASTING = "lasting"  # it will not: something is set up wrongly
     TOO_LONG = "too_long"  # the conversation does not fit in the model's context
+    MALFORMED = "malformed"  # the model wrote a tool call that the server could not read
     FILTERED = "filtered"  # the provider's content filter took the request or the answer
 
 
@@ -51,6 +57,8 @@ def understand(error: Exception, target: str, address: str | None, hide: tuple[s
     said = f" It said: {text}" if text else ""
     if refused := _refused(error):
         return Trouble(Kind.LASTING, f"base_url: {refused}")
+    if status in (400, 422, 500) and _MALFORMED.search(text):
+        return Trouble(Kind.MALFORMED, f"{target} wrote a tool call that cannot be read.{said}")
     if name == "ContextWindowExceededError" or (status in (400, 413, 422, 500) and _TOO_LONG.search(text)):
         return Trouble(Kind.TOO_LONG, f"The conversation does not fit in the context of {target}.{said}")
     if name == "ContentPolicyViolationError" or (status == 400 and _FILTERED.search(text)):

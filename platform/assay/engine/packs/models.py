@@ -27,6 +27,11 @@ ClauseId = Annotated[
 ]
 TaskId = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Z][A-Z0-9]*(-[A-Z0-9]+)+$")]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+# As long as the platform's columns of the same names.
+PackTitle = Annotated[Line, StringConstraints(max_length=200)]
+TaskTitle = Annotated[Line, StringConstraints(max_length=300)]
+Group = Annotated[Line, StringConstraints(max_length=100)]
+Locale = Annotated[str, StringConstraints(max_length=40, pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
 # Strict, because YAML 1.2 says what is a boolean or a number, and pydantic would take "yes" and "1" as well.
 Flag = Annotated[bool, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -53,8 +58,8 @@ class PackFile(Strict):
     format: Literal[1]
     name: PackName
     version: Version
-    title: Line
-    locale: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en-US"
+    title: PackTitle
+    locale: Locale = "en-US"
     clock: Line  # ISO 8601 with an offset; the loader checks it
     bot: Line
     shares: tuple[PackName, ...] = ()
@@ -262,8 +267,8 @@ class Hardness(StrEnum):
 
 class Task(Strict):
     id: TaskId
-    title: Line
-    group: Line | None = None
+    title: TaskTitle
+    group: Group | None = None
     clauses: tuple[ClauseId, ...] = ()
     trap: Line | None = None
     hardness: tuple[Hardness, ...] = ()

@@ -7,6 +7,7 @@ costs no stack, and an alias is an event that is refused and never followed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,10 @@ DEEPEST = 32
 MOST_VALUES = 300_000
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+#: Control characters but tab and newline, and halves of a pair: they come by escapes, show nothing, and no database
+#: and no JSON takes them all.
+_UNUSABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 #: What libyaml and PyYAML say, and what it means for somebody who edits a pack.
 _HINTS = (
@@ -234,6 +239,11 @@ class _Reader:
 
     def _scalar(self, event: Any) -> None:
         line = _line(event)
+        if found := _UNUSABLE.search(event.value):
+            code = f"U+{ord(found.group()):04X}"
+            self._refuse(
+                event, f"This text holds the control character {code}; take it out.", "yaml_character"
+            )
         if self._levels and self._levels[-1].keyed and self._levels[-1].key is None:
             self._key(event.value, line)
             return

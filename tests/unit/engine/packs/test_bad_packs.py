@@ -353,3 +353,35 @@ def test_a_thousand_bad_files_still_make_a_short_report(library: Files, problems
     assert str(next(p for p in found if p.path == "pack.yaml")) == (
         "pack.yaml: There may be problems in other files; correct these first."
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "most"),
+    [("pack.yaml", "title", 200), ("pack.yaml", "locale", 40), (TASKS, "title", 300), (TASKS, "group", 100)],
+)
+def test_what_the_platform_keeps_in_a_column_has_a_largest_length(
+    path: str, key: str, most: int, library: Files, problems: Problems
+) -> None:
+    lines = library[path].decode().splitlines()
+    at = next((n for n, line in enumerate(lines) if line.strip(" -").startswith(f"{key}:")), None)
+    if at is None:  # the first task has no group
+        at = next(n for n, line in enumerate(lines) if line.strip().startswith("title:"))
+        lines.insert(at, "")
+    indent = "" if path == "pack.yaml" else "  "
+    for length in (most, most + 1):
+        value = "en" + "-abcde" * 5 + "-" + "a" * (length - 33) if key == "locale" else "x" * length
+        lines[at] = f"{indent}{key}: {value}"
+        found = problems({**library, path: "\n".join(lines).encode()})
+        if length == most:
+            assert found == []
+        else:
+            (problem,) = found
+            assert (problem.path, problem.line) == (path, at + 1)
+            assert f"at most {most} are allowed" in problem.message
+
+
+def test_a_control_character_is_refused_with_its_line(edited: Edit, problems: Problems) -> None:
+    files = edited(TASKS, "title: Late fee for six days", 'title: "Late fee\\0for six days"')
+    line = next(n for n, row in enumerate(files[TASKS].decode().splitlines(), 1) if "\\0" in row)
+    (problem,) = problems(files)
+    assert (problem.path, problem.line, problem.code) == (TASKS, line, "yaml_character")

@@ -200,3 +200,15 @@ def test_a_file_with_a_thousand_mistakes_reports_the_first_hundred() -> None:
     problems = findings.problems()
     assert len(problems) == 101
     assert str(problems[0]) == "f.yaml: There may be more problems in this file; correct these first."
+
+
+@pytest.mark.parametrize("escape", ["\\0", "\\a", "\\e", "\\r", "\\x7f", "\\x85", "\\N"])
+@pytest.mark.parametrize("text", ['a: 1\nb: "x{}y"\n', 'a: 1\n"x{}y": 2\n', '- 1\n- "{}"\n', '[1,\n"{}"]'])
+def test_control_characters_that_come_by_an_escape_are_refused_in_their_line(escape: str, text: str) -> None:
+    (problem,) = refused(text.format(escape))
+    assert problem.startswith("f.yaml:2")
+    assert "control character U+00" in problem
+
+
+def test_tab_and_newline_may_stand_in_text() -> None:
+    assert read('"a\\tb\\nc"').value == "a\tb\nc"

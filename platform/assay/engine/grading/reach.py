@@ -10,6 +10,8 @@ from assay.engine.packs.models import Fields, ManyRows, Tool
 from assay.engine.sandbox.difference import RowDifference
 from assay.engine.sandbox.sqltext import Token, tokens
 
+_NAMES = ("word", "quoted")
+_VERBS = {"SELECT", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE"}
 _ENDS_SET = {"WHERE", "FROM", "RETURNING", "ON"}
 
 
@@ -43,9 +45,10 @@ def reach(tool: Tool) -> Reach:
     updates: set[tuple[str, str]] = set()
     first: str | None = None
     for sql in _statements(tool):
-        words = [t for t in tokens(sql) if t.kind != "space"]
+        words = _without_schemas([t for t in tokens(sql) if t.kind != "space"])
         if first is None:
             first = _after(words, "FROM")
+        words = _without_with(words)
         verb = words[0].text.upper() if words else ""
         if verb in ("INSERT", "REPLACE"):
             table = _after(words, "INTO")
@@ -77,27 +80,55 @@ def _statements(tool: Tool) -> Iterator[str]:
             yield part
 
 
+def _without_schemas(words: list[Token]) -> list[Token]:
+    """`main.orders` is `orders`: no name keeps what stands before its dot."""
+    kept: list[Token] = []
+    for word in words:
+        if len(kept) > 1 and kept[-1].text == "." and kept[-2].kind in _NAMES and word.kind in _NAMES:
+            del kept[-2:]
+        kept.append(word)
+    return kept
+
+
+def _without_with(words: list[Token]) -> list[Token]:
+    """The statement itself, without the tables that WITH names before it."""
+    if not words or words[0].text.upper() != "WITH":
+        return words
+    depth = 0
+    for number, word in enumerate(words):
+        depth += {"(": 1, ")": -1}.get(word.text, 0)
+        if depth == 0 and word.kind == "word" and word.text.upper() in _VERBS:
+            return words[number:]
+    return []
+
+
 def _after(words: list[Token], keyword: str) -> str | None:
     """The name that follows the first `keyword`, if a name does."""
     for word, following in pairwise(words):
-        if word.kind == "word" and word.text.upper() == keyword and following.kind in ("word", "quoted"):
+        if word.kind == "word" and word.text.upper() == keyword and following.kind in _NAMES:
             return _name(following)
     return None
 
 
 def _set_columns(words: list[Token]) -> Iterator[str]:
-    """The columns that SET assigns: names before `=` outside of parentheses."""
-    depth, setting = 0, False
+    """The columns that SET assigns: names before `=` outside of parentheses, and those of `(a, b) = (...)`."""
+    depth, setting, listing = 0, False, False
+    previous = ""
     for word, following in pairwise(words):
+        before, previous = previous, word.text.upper()
         if word.text == "(":
+            listing = setting and depth == 0 and before in ("SET", ",")
             depth += 1
         elif word.text == ")":
+            listing = False
             depth -= 1
+        elif listing and word.kind in _NAMES:
+            yield _name(word)
         elif depth == 0 and word.kind == "word" and word.text.upper() == "SET":
             setting = True
         elif depth == 0 and word.kind == "word" and word.text.upper() in _ENDS_SET:
             setting = False
-        elif setting and depth == 0 and word.kind in ("word", "quoted") and following.text == "=":
+        elif setting and depth == 0 and word.kind in _NAMES and following.text == "=":
             yield _name(word)
 
 

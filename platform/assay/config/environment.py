@@ -69,10 +69,21 @@ def transport_options(url: str) -> dict[str, Any]:
     A Redis-like broker gives a lost worker's messages to others by itself. By its defaults that took two minutes;
     with these a few seconds. The visibility timeout stays above the longest task (CELERY_TASK_TIME_LIMIT), or a task
     that still runs would be given to a second worker. AMQP brokers notice a lost worker themselves.
+
+    A Redis-like broker that takes the connection and says nothing would hold a web request or a sweep for ever, so
+    every wait for its socket is bounded: well above the second for which a worker asks it to hold a pop. For AMQP
+    CELERY_BROKER_CONNECTION_TIMEOUT bounds connecting, the handshake included.
     """
     if not urlsplit(url).scheme.startswith(("redis", "valkey", "sentinel")):
         return {}
-    return {"visibility_timeout": 7_200, "unacked_restore_interval": 2, "unacked_restore_throttle": 1}
+    return {
+        "visibility_timeout": 7_200,
+        "unacked_restore_interval": 2,
+        "unacked_restore_throttle": 1,
+        "socket_connect_timeout": 5,
+        "socket_timeout": 30,
+        "socket_keepalive": True,
+    }
 
 
 CELERY_TRANSPORT_OPTIONS = transport_options(broker_url())

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import multiprocessing
+import socket
 import stat
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kombu import Connection
+from kombu.exceptions import OperationalError
+from kombu.transport.redis import Transport
 
 from assay.config import environment
 from assay.config.environment import EnvironmentProblem
@@ -84,6 +90,41 @@ def test_a_lost_worker_s_message_is_not_given_away_while_the_longest_task_may_st
 
     options = environment.transport_options("redis://h")
     assert options["visibility_timeout"] > settings.CELERY_TASK_TIME_LIMIT
+
+
+@pytest.fixture
+def mute_port() -> Iterator[int]:
+    """A port that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield int(listener.getsockname()[1])
+
+
+@pytest.mark.parametrize("scheme", ["redis", "amqp"])
+def test_a_broker_that_takes_the_connection_and_says_nothing_is_given_up(scheme: str, mute_port: int) -> None:
+    url = f"{scheme}://127.0.0.1:{mute_port}/"
+    options = environment.transport_options(url)
+    if scheme == "redis":
+        assert 0 < options["socket_timeout"] <= 30
+        assert 0 < options["socket_connect_timeout"] <= 10
+        options = {**options, "socket_timeout": 0.5}  # the same bound, sooner
+    given_up: list[BaseException] = []
+
+    def publish() -> None:
+        with Connection(url, transport_options=options, connect_timeout=1) as connection:
+            try:
+                connection.Producer().publish({"a": 1}, routing_key="assay", retry=False)
+            except OperationalError as error:
+                given_up.append(error)
+
+    # A thread, so that a wait without end fails this test and does not stop them all.
+    thread = threading.Thread(target=publish, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert len(given_up) == 1
+
+
+def test_a_wait_for_the_broker_is_longer_than_a_worker_asks_it_to_hold_a_pop() -> None:
+    assert environment.transport_options("redis://h")["socket_timeout"] > 10 * Transport.brpop_timeout
 
 
 # A folder's name: any letters, also those that mean something in a URL; no zero, no slash, no surrogates.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +17,9 @@ from assay.bots.models import Bot, BotVersion
 from assay.plugins.bots import build_connector
 from assay_sdk import Connector, OptionsError
 
+# Postgres keeps neither in text or JSON.
+_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
+
 
 def create_bot(
     name: str,
@@ -25,6 +30,7 @@ def create_bot(
     by: User | None = None,
 ) -> BotVersion:
     """A new bot with its first version. Raises OptionsError: name taken, unknown connector, wrong options."""
+    _storable({"name": name, "description": description})
     name = name.strip()
     if not name or len(name) > 100:
         raise OptionsError("The bot needs a name of at most 100 characters.")
@@ -72,9 +78,25 @@ def describe(version: BotVersion) -> dict[str, Any]:
 
 def _check(spec: str, options: Mapping[str, Any]) -> bool:
     """Build the connector once, as a worker will, so that what is wrong shows now. True: it is synthetic."""
+    _storable({"spec": spec, "options": options})
     connector = build_connector(spec, options, secret=resolve_secret)
     asyncio.run(connector.aclose())
     return connector.synthetic
+
+
+def _storable(given: Any) -> None:
+    """Raises OptionsError for what no database keeps: NaN, infinities, zero bytes, halves of a surrogate pair."""
+    waiting = [given]
+    while waiting:  # not by calling itself: who sends the options chooses how deep they are
+        value = waiting.pop()
+        if isinstance(value, str) and _UNSTORABLE.search(value):
+            raise OptionsError(f"The text {value[:40]!r} holds a zero byte or half a character; take it out.")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise OptionsError(f"{value} is no number that can be kept; numbers are finite.")
+        if isinstance(value, Mapping):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, list | tuple):
+            waiting += value
 
 
 def _add(bot: Bot, spec: str, options: Mapping[str, Any], synthetic: bool, by: User | None) -> BotVersion:

@@ -60,7 +60,7 @@ class VersionFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[TaskEntry]) -> QuerySet[TaskEntry]:
         if self.value() == "all":
             return queryset
-        if self.value() and self.value().isdigit():
+        if self.value() and self.value().isdecimal() and len(self.value()) <= 18:
             return queryset.filter(pack_version_id=int(self.value()))
         newest = Pack.objects.annotate(newest=Max("versions__id")).values("newest")
         return queryset.filter(pack_version_id__in=newest)

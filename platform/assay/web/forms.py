@@ -48,10 +48,18 @@ class TaskForm(forms.Form):
     )
 
 
+class OptionsField(forms.JSONField):
+    """Shows half a surrogate pair again as the escape that it came as: no page can hold it otherwise."""
+
+    def prepare_value(self, value: Any) -> Any:
+        text = super().prepare_value(value)
+        return text.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(text, str) else text
+
+
 class OptionsForm(forms.Form):
     """Options of something that a plugin brings: a JSON object."""
 
-    options = forms.JSONField(
+    options = OptionsField(
         required=False,
         initial=dict,
         help_text="A JSON object. Secrets only by reference: secret:NAME",

@@ -171,3 +171,8 @@ def with_source(problems: Sequence[Problem], entry: TaskEntry, text: str) -> lis
         }
         for p in problems
     ]
+
+
+def storable(text: str) -> bool:
+    """Whether a text of a request may be looked for in the database: Postgres takes no zero byte, not even to compare."""
+    return "\0" not in text

@@ -224,3 +224,25 @@ def test_text_of_a_pack_is_shown_and_not_run(
     assert "<script>alert(1)" not in page
     assert "49" not in page.split("Clauses")[-1].split("Trap")[0]
     assert text.replace("<", "&lt;").replace(">", "&gt;") in page
+
+
+def test_a_zero_byte_in_a_search_finds_nothing(
+    browser: Callable[[str], Client], library: PackVersion
+) -> None:
+    client = browser("viewer")
+    url = f"/packs/versions/{library.pk}/"
+    assert "LIB-LOAN-001" in client.get(url).content.decode()
+    for query in ("q=LIB%00", "q=%00", "group=%00", "group=loan%00&q=LIB", "page=%00&q=%00"):
+        response = client.get(f"{url}?{query}")
+        assert response.status_code == 200, query
+        assert "LIB-LOAN-001" not in response.content.decode(), query
+
+
+def test_a_version_in_the_library_s_address_that_is_no_number_is_left_out(
+    browser: Callable[[str], Client], library: PackVersion
+) -> None:
+    client = browser("author")
+    for version in ("²", "9" * 30, "x"):
+        response = client.get("/admin/packs/taskentry/", {"version": version})
+        assert response.status_code == 200, version
+        assert "LIB-LOAN-001" in response.content.decode(), version

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from django.test import Client
 
+from assay.bots.models import Bot
 from assay.packs.models import PackVersion
 from assay.runs.models import Run, RunStatus
 from assay.runs.services import plan_run
@@ -39,6 +40,34 @@ def test_a_bot_that_cannot_be_built_is_refused_with_a_sentence(browser: Callable
         page = response.content.decode()
         assert response.status_code == 422, spec
         assert says.lower() in page.lower().replace("&#x27;", "'"), (spec, options)
+
+
+def test_what_no_database_keeps_is_refused_in_a_bot(browser: Callable[[str], Client]) -> None:
+    client = browser("operator")
+    spec = "litellm:openai/one"
+    made = client.post("/bots/", {"name": "Sound", "spec": spec, "options": "{}"}, follow=True)
+    for options, says in (
+        ('{"parameters": {"temperature": NaN}}', "finite"),
+        ('{"parameters": {"stop": [1, -Infinity]}}', "finite"),
+        ('{"parameters": {"stop": ["a\\u0000"]}}', "zero byte"),
+        ('{"parameters": {"user": "\\ud800"}}', "half a character"),
+        ('{"parameters": {"extra_body": {"a\\u0000": 1}}}', "zero byte"),
+    ):
+        for url in ("/bots/", made.redirect_chain[-1][0]):
+            response = client.post(url, {"name": "Odd", "spec": spec, "options": options})
+            assert response.status_code == 422, options
+            assert says in response.content.decode(), options
+    assert not Bot.objects.filter(name="Odd").exists()
+    assert Bot.objects.get(name="Sound").versions.count() == 1
+
+
+def test_a_zero_byte_in_an_address_names_no_task(
+    browser: Callable[[str], Client], library: PackVersion
+) -> None:
+    run = plan_run(library, reference_bot("faithful"), trials=1, seed=1)
+    client = browser("viewer")
+    assert client.get(f"/runs/{run.pk}/tasks/LIB%00/").status_code == 404
+    assert client.get(f"/runs/{run.pk}/tasks/LIB-LOAN-001/").status_code == 200
 
 
 def test_a_run_is_planned_watched_and_reported(

@@ -13,7 +13,7 @@ from assay.packs import services
 from assay.packs.models import Pack, PackVersion, TaskEntry
 from assay.web.access import member, needs
 from assay.web.forms import PackUploadForm, TaskForm
-from assay.web.pages import with_source
+from assay.web.pages import storable, with_source
 from assay.web.policy import clauses_named, policy_of
 
 
@@ -52,7 +52,9 @@ def version(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(PackVersion.objects.select_related("pack").defer("bundle"), pk=pk)
     tasks = found.tasks.order_by("task_id")
     words = request.GET.get("q", "").strip()
-    if words:
+    if not storable(words):
+        tasks = tasks.none()
+    elif words:
         tasks = tasks.filter(
             Q(task_id__icontains=words)
             | Q(title__icontains=words)
@@ -61,7 +63,7 @@ def version(request: HttpRequest, pk: int) -> HttpResponse:
         )
     group = request.GET.get("group", "")
     if group:
-        tasks = tasks.filter(group=group)
+        tasks = tasks.filter(group=group) if storable(group) else tasks.none()
     groups = found.tasks.order_by("group").values_list("group", flat=True).distinct()
     page = Paginator(tasks, 100).get_page(request.GET.get("page"))
     return render(

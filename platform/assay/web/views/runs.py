@@ -16,7 +16,7 @@ from assay.runs.gates import Gate
 from assay.runs.models import ACTIVE, Run, Trial
 from assay.web.access import member, needs
 from assay.web.forms import RunForm
-from assay.web.pages import failure_rows, progress_row, run_rows, runs_to_list, task_rows
+from assay.web.pages import failure_rows, progress_row, run_rows, runs_to_list, storable, task_rows
 from assay_sdk import AssayError
 
 # The report is one page with its own style inside, and nothing else.
@@ -116,6 +116,8 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 def task_trials(request: HttpRequest, pk: int, task_id: str) -> HttpResponse:
     """All trials of one task in a run."""
     found = get_object_or_404(_RUNS, pk=pk)
+    if not storable(task_id):
+        raise Http404("The run has no such task.")
     trials = Trial.objects.filter(run=found, task_id=task_id).order_by("index")
     if not trials.exists():
         raise Http404("The run has no such task.")

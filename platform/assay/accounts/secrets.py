@@ -40,7 +40,8 @@ def set_secret(name: str, value: str, *, by: User | None) -> Secret:
 
 def delete_secret(name: str, *, by: User | None) -> None:
     with transaction.atomic():
-        secret = Secret.objects.filter(name=name).first()
+        # The row is locked before the audit trail, as set_secret does, so that no two wait for each other.
+        secret = Secret.objects.select_for_update().filter(name=name).first()
         if secret is None:
             raise SecretError(f"There is no secret named {name!r}.")
         record("secret.deleted", actor=by, target=secret, data={"name": name})

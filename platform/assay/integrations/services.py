@@ -125,8 +125,12 @@ def switch_endpoint(endpoint: WebhookEndpoint, on: bool, *, by: User | None = No
 def delete_endpoint(endpoint: WebhookEndpoint, *, by: User | None = None) -> None:
     """Delete an endpoint with its deliveries."""
     with transaction.atomic():
+        # Rows are locked before the audit trail, here as everywhere, so that no two wait for each other.
+        held = WebhookEndpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
+        if held is None:
+            return  # deleted by somebody else meanwhile
+        held.delete()
         record("webhook_endpoint.deleted", actor=by, target=endpoint, data={"host": _host(endpoint.url)})
-        endpoint.delete()
 
 
 def rotate_secret(endpoint: WebhookEndpoint, *, secret: str | None = None, by: User | None = None) -> str:
@@ -219,8 +223,12 @@ def switch_connection(connection: TicketConnection, on: bool, *, by: User | None
 def delete_connection(connection: TicketConnection, *, by: User | None = None) -> None:
     """Delete a connection with its deliveries and what it remembers. The tickets stay where they are."""
     with transaction.atomic():
+        # Rows are locked before the audit trail, here as everywhere, so that no two wait for each other.
+        held = TicketConnection.objects.select_for_update().filter(pk=connection.pk).first()
+        if held is None:
+            return  # deleted by somebody else meanwhile
+        held.delete()
         record("ticket_connection.deleted", actor=by, target=connection, data={"name": connection.name})
-        connection.delete()
 
 
 def check_connection(connection: TicketConnection) -> str:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import DatabaseError, connection, connections, transaction
 from django.utils import timezone
 from django_tenants.utils import schema_context
 
+from assay.accounts import audit, secrets
+from assay.accounts.models import AuditEvent
 from assay.integrations import deliveries, payload, services, tasks
 from assay.integrations.attempts import attempt
 from assay.integrations.deliveries import Attempt
-from assay.integrations.models import Delivery, DeliveryAttempt, Event
+from assay.integrations.models import Delivery, DeliveryAttempt, Event, WebhookEndpoint
 from assay.integrations.sweeping import sweep_deliveries
 from assay.runs import sweeping
 from assay.runs.models import Run
@@ -196,6 +200,65 @@ def test_an_endpoint_that_is_deleted_during_an_attempt_is_no_error(
     receiver.answers = [Answer(200, before=lambda: in_threads(1, lambda: services.delete_endpoint(endpoint)))]
     assert attempt(only_delivery().pk)
     assert not Delivery.objects.exists()
+
+
+def blocked_by_this_connection() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+        )
+        return bool(cursor.fetchone()[0])
+
+
+@pytest.mark.parametrize("what", ["endpoint", "connection", "secret"])
+def test_deleting_waits_for_who_changes_the_same_and_neither_is_broken_off(
+    ledger: ModuleType, what: str
+) -> None:
+    delete: Callable[[], None]
+    if what == "endpoint":
+        row: Any = services.create_endpoint("https://receiver.example/")[0]
+        delete = partial(services.delete_endpoint, row)
+    elif what == "connection":
+        row = services.create_connection("Ledger", "ledger", {})
+        delete = partial(services.delete_connection, row)
+    else:
+        row = secrets.set_secret("to-be-deleted", "value", by=None)
+        delete = partial(secrets.delete_secret, "to-be-deleted", by=None)
+    errors: list[Exception] = []
+
+    def in_a_thread() -> None:
+        try:
+            with schema_context("acme"):
+                delete()
+        except DatabaseError as error:
+            errors.append(error)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=in_a_thread)
+    with transaction.atomic():  # a change: first the row, then the audit trail
+        type(row).objects.select_for_update().get(pk=row.pk)
+        thread.start()
+        wait_until(blocked_by_this_connection, "waiting for the row", 20)
+        audit.record(f"{what}.changed", target=row)
+    thread.join(30)
+    assert errors == []
+    assert not type(row).objects.filter(pk=row.pk).exists()
+    target = f"{type(row)._meta.model_name}:{row.pk}"
+    actions = list(AuditEvent.objects.filter(target=target).order_by("id").values_list("action", flat=True))
+    assert [action.split(".")[1] for action in actions[1:]] == ["changed", "deleted"]
+    assert audit.first_broken() is None
+
+
+def test_an_endpoint_deleted_by_two_people_at_once_is_deleted_once(receiver: Receiver) -> None:
+    endpoint, _ = services.create_endpoint(receiver.url)
+    seen_by_another = WebhookEndpoint.objects.get(pk=endpoint.pk)
+    services.delete_endpoint(endpoint)
+    services.delete_endpoint(seen_by_another)
+    deleted = AuditEvent.objects.filter(
+        action="webhook_endpoint.deleted", target=f"webhookendpoint:{seen_by_another.pk}"
+    )
+    assert deleted.count() == 1
 
 
 def test_a_delivery_accepted_after_the_endpoint_was_switched_off_counts_as_given_up_by_hand(

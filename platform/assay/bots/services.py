@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
+from contextvars import copy_context
+from threading import Thread
+from typing import Any, TypeVar
 
 from django.db import transaction
 
@@ -15,7 +18,12 @@ from assay.accounts.models import User
 from assay.accounts.secrets import resolve_secret
 from assay.bots.models import Bot, BotVersion
 from assay.plugins.bots import build_connector
-from assay_sdk import Connector, OptionsError
+from assay_sdk import Connector, OptionsError, PluginFault
+
+T = TypeVar("T")
+
+#: How long a plugin may take to describe itself or to close.
+PLUGIN_SECONDS = 30.0
 
 # Postgres keeps neither in text or JSON.
 _UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
@@ -71,17 +79,50 @@ def describe(version: BotVersion) -> dict[str, Any]:
     """
     connector = connect(version)
     try:
-        return {"spec": version.spec, "synthetic": version.synthetic, **dict(connector.describe())}
+        said = _in_time(version.spec, "describe", lambda: dict(connector.describe()))
     finally:
-        asyncio.run(connector.aclose())
+        _close(version.spec, connector)
+    return {"spec": version.spec, "synthetic": version.synthetic, **said}
 
 
 def _check(spec: str, options: Mapping[str, Any]) -> bool:
     """Build the connector once, as a worker will, so that what is wrong shows now. True: it is synthetic."""
     _storable({"spec": spec, "options": options})
     connector = build_connector(spec, options, secret=resolve_secret)
-    asyncio.run(connector.aclose())
+    _close(spec, connector)
     return connector.synthetic
+
+
+def _close(spec: str, connector: Connector) -> None:
+    async def close() -> None:
+        await connector.aclose()
+
+    _in_time(spec, "aclose", lambda: asyncio.run(close()))
+
+
+def _in_time(spec: str, method: str, call: Callable[[], T]) -> T:
+    """What a method of the plugin's connector gives. Raises PluginFault when it breaks or takes too long.
+
+    In a thread of its own: a plugin may wait where no event loop can stop it. Such a thread is left behind.
+    """
+    ended: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            ended.set_result(call())
+        except BaseException as error:  # noqa: BLE001 (a plugin may raise anything; it is told below)
+            ended.set_exception(error)
+
+    context = copy_context()  # which tenant it is
+    Thread(target=context.run, args=[run], name=f"{method} of a connector", daemon=True).start()
+    if not wait([ended], PLUGIN_SECONDS).done:
+        raise PluginFault(f"{method}() of {spec!r} did not end within {PLUGIN_SECONDS:g} s.")
+    error = ended.exception()
+    if isinstance(error, OptionsError | PluginFault):
+        raise error
+    if error is not None:
+        raise PluginFault(f"{method}() of {spec!r} broke: {type(error).__name__}: {error}") from error
+    return ended.result()
 
 
 def _storable(given: Any) -> None:

@@ -19,6 +19,8 @@ from tests.support.site import LIBRARY
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PROGRESS = re.compile(r"(\d+) of \d+ trials: passed [1-9]")
+# of each of six tasks by two bots: more than workers do in the seconds until they notice that the demo was killed
+MANY = 800
 
 
 class Demo:
@@ -150,7 +152,7 @@ def test_the_demo_ends_by_itself_and_does_so_again(demo: Callable[..., Demo]) ->
 def test_a_demo_that_was_stopped_carries_on_where_it_was(
     demo: Callable[..., Demo], how: signal.Signals
 ) -> None:
-    first = demo(trials=150)
+    first = demo(trials=MANY)
     first.until_trials_are_done()
     first.send(how)
     code = first.end(90)
@@ -159,11 +161,11 @@ def test_a_demo_that_was_stopped_carries_on_where_it_was(
     else:
         assert code == 130
         assert "carries on" in first.output()
-    second = demo(trials=150)
+    second = demo(trials=MANY)
     assert second.end() == 0, second.output()
     assert "carrying on with run" in second.output()
     assert runs(second.output()).keys() == runs(first.output()).keys()
     assert runs(second.output()).items() & runs(first.output()).items()  # the same runs, not new ones
-    check_whole(second.output(), 150)
+    check_whole(second.output(), MANY)
     match = re.search(r"^(\d+) trials in", second.output(), re.MULTILINE)
-    assert match is not None and int(match[1]) < 2 * 6 * 150 + 6  # the rest, not everything
+    assert match is not None and int(match[1]) < 2 * 6 * MANY + 6  # the rest, not everything

@@ -32,6 +32,7 @@ PackTitle = Annotated[Line, StringConstraints(max_length=200)]
 TaskTitle = Annotated[Line, StringConstraints(max_length=300)]
 Group = Annotated[Line, StringConstraints(max_length=100)]
 Locale = Annotated[str, StringConstraints(max_length=40, pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
+Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]  # ISO 4217
 # Strict, because YAML 1.2 says what is a boolean or a number, and pydantic would take "yes" and "1" as well.
 Flag = Annotated[bool, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -61,6 +62,7 @@ class PackFile(Strict):
     title: PackTitle
     locale: Locale = "en-US"
     clock: Line  # ISO 8601 with an offset; the loader checks it
+    currency: Currency | None = None  # of the amounts under `cost` in comparison.yaml
     bot: Line
     shares: tuple[PackName, ...] = ()
 
@@ -164,9 +166,23 @@ Phrase = Annotated[
 ]
 
 
+class CostRule(Strict):
+    """A column that holds money: what was done with it ("refunded"), and who bears it when it is too much."""
+
+    what: Annotated[Line, StringConstraints(max_length=40)]
+    paid_by: Literal["company", "customer"]
+
+
 class TableRules(Strict):
     key: tuple[Line, ...] = ()
     columns: dict[str, ColumnRule] = Field(default_factory=dict)
+    cost: dict[
+        str,
+        Annotated[
+            Annotated[Literal["none"], Tag("<text>")] | Annotated[CostRule, Tag("<mapping>")],
+            Discriminator(_form),
+        ],
+    ] = Field(default_factory=dict)
 
 
 class ComparisonFile(Strict):
@@ -177,9 +193,13 @@ class ComparisonFile(Strict):
 
 
 class FactEntry(Strict):
+    """What the customer knows. `decides` names what the fact settles without standing in it: `tool.argument`
+    of an expected action, or a clause."""
+
     key: Line
     value: Line
     aliases: tuple[Line, ...] = ()
+    decides: tuple[Line, ...] = ()
 
 
 class ReactionEntry(Strict):
@@ -204,12 +224,33 @@ class UserEntry(Strict):
     closing: Line = "Thanks, that is all."
 
 
+class Derivation(Strict):
+    """How a computed value follows from what is known.
+
+    The clause of the policy, or the section of an article, that says so, and one SELECT over results of earlier
+    actions (`:order.total`), constants and the clock.
+    """
+
+    clause: ClauseId | None = None
+    section: Line | None = None
+    value: Line
+
+    @model_validator(mode="after")
+    def _has_ground(self) -> Derivation:
+        if self.clause is None and self.section is None:
+            raise ValueError(
+                "a derivation needs 'clause' (or 'section', for a rule that stands in an article)"
+            )
+        return self
+
+
 class Action(Strict):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     tool: ToolName
     args: dict[str, Any] = Field(default_factory=dict)
     as_: Binding | None = Field(default=None, alias="as")
+    derived: dict[str, Derivation] = Field(default_factory=dict)  # by argument
 
 
 class Alternative(Strict):
@@ -217,10 +258,18 @@ class Alternative(Strict):
     actions: tuple[Action, ...]
 
 
+class Equivalent(Strict):
+    """A mutant of the expected actions that is right as well, by its name in the verifier's report."""
+
+    mutant: Line
+    why: Line
+
+
 class Expected(Strict):
     actions: tuple[Action, ...] = ()
     no_change: Flag = False
     also_accept: tuple[Alternative, ...] = ()
+    equivalents: tuple[Equivalent, ...] = ()
 
     @model_validator(mode="after")
     def _consistent(self) -> Expected:

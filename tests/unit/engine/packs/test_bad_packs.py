@@ -95,7 +95,7 @@ def test_the_library_is_sound(library: Files, problems: Problems) -> None:
         ("pack.yaml", "version: 1.0.0", "version: 1.0", None, "'version' must be text, but is a number; put it into quotes."),
         ("pack.yaml", "version: 1.0.0", "version: v1", None, "'version' is 'v1', but must be three numbers like 1.0.0."),
         ("pack.yaml", "name: library", "nane: library", None,
-         "There is no key 'nane' here; did you mean 'name'? The keys are bot, clock, format, locale, name, shares, title and version."),
+         "There is no key 'nane' here; did you mean 'name'? The keys are bot, clock, currency, format, locale, name, shares, title and version."),
         ("pack.yaml", "clock: 2026-05-04T09:00:00+01:00", "clock: 2026-05-04T09:00:00", None,
          "The clock '2026-05-04T09:00:00' is no instant with an offset; write it like 2026-03-02T10:00:00-05:00."),
         ("pack.yaml", "clock: 2026-05-04T09:00:00+01:00", "clock: 2026-02-30T09:00:00Z", None,

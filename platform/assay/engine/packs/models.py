@@ -50,37 +50,56 @@ def _form(value: object) -> str:
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    """The texts under the fields are what editors show (json_schema.py)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class PackFile(Strict):
     """pack.yaml"""
 
     format: Literal[1]
+    """The version of the pack format: 1."""
     name: PackName
+    """Name of the pack, as the folder's: small letters, digits and _."""
     version: Version
+    """MAJOR.MINOR.PATCH; raise it when a task, a clause or a row changes."""
     title: PackTitle
+    """Name of the company or the pack, for people."""
     locale: Locale = "en-US"
+    """Language tag of the conversations, such as en-US."""
     clock: Line  # ISO 8601 with an offset; the loader checks it
+    """The frozen instant of every trial, with an offset: 2026-03-02T10:00:00-05:00."""
     currency: Currency | None = None  # of the amounts under `cost` in comparison.yaml
+    """Currency of the amounts under `cost` in comparison.yaml, such as USD (ISO 4217)."""
     bot: Line
+    """Who the bot is; the first part of its instructions, before the policy."""
     shares: tuple[PackName, ...] = ()
+    """Shared parts, read from _shared/NAME in the pack or beside it."""
 
 
 class ToolError(Strict):
     error: ErrorCode
+    """Code that the bot gets, such as not_found: small letters and _."""
     message: Line
+    """Sentence that the bot gets; {argument} and {name.column} are filled in."""
 
 
 class Step(Strict):
     """One step of a tool: exactly one of the five shapes of the format."""
 
     one: Binding | None = None
+    """Name for the row that `sql` gives; exactly one, else the error in `otherwise`. Use it as :NAME.column."""
     maybe: Binding | None = None
+    """Name for the row that `sql` gives; without a row every :NAME.column is NULL."""
     many: Binding | None = None
+    """Name for the rows that `sql` gives, as a JSON array for json_each(:NAME)."""
     sql: Line | None = None
+    """One statement. Arguments are :argument; now(), today() and next_id('PREFIX') are there."""
     require: Line | None = None
+    """A SELECT whose first column must be true; else the tool refuses with `otherwise`."""
     otherwise: ToolError | None = None
+    """The refusal: {error: code, message: text}."""
 
     @model_validator(mode="after")
     def _one_shape(self) -> Step:
@@ -115,6 +134,7 @@ class Step(Strict):
 
 class ManyRows(Strict):
     many: Line
+    """A SELECT; its rows become a list of objects."""
 
 
 class Fields(Strict):
@@ -124,6 +144,7 @@ class Fields(Strict):
             Annotated[Line, Tag("<text>")] | Annotated[ManyRows, Tag("<mapping>")], Discriminator(_form)
         ],
     ]
+    """An object made of queries: name to SELECT (first row), or to {many: SELECT} (list)."""
 
 
 Result = Annotated[
@@ -136,12 +157,19 @@ Result = Annotated[
 
 class Tool(Strict):
     name: ToolName
+    """Name of the tool: 3 to 64 small letters, digits and _."""
     kind: Literal["read", "write"]
+    """read looks up and may not write; write changes rows."""
     system: Line | None = None
+    """The business system it belongs to, such as orders or billing."""
     description: Line
+    """What the tool does, for the bot. Do not write policy here."""
     input: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    """JSON Schema of the arguments, of type object. Parameters it does not list are refused."""
     steps: tuple[Step, ...] = ()
+    """What the tool does, in order and in one transaction; an error leaves nothing behind."""
     result: Result | None = None
+    """What the bot gets back: a SELECT (first row), {many: SELECT}, or {fields: {...}}."""
 
     @model_validator(mode="after")
     def _does_something(self) -> Tool:
@@ -154,6 +182,7 @@ class Tool(Strict):
 
 class Tolerance(Strict):
     tolerance: Annotated[Number, Field(gt=0)]
+    """Numbers that differ by no more than this are equal."""
 
 
 ColumnRule = Annotated[
@@ -170,12 +199,16 @@ class CostRule(Strict):
     """A column that holds money: what was done with it ("refunded"), and who bears it when it is too much."""
 
     what: Annotated[Line, StringConstraints(max_length=40)]
+    """What was done with the money, as reports say it: refunded, charged."""
     paid_by: Literal["company", "customer"]
+    """Who bears it when the amount is too high."""
 
 
 class TableRules(Strict):
     key: tuple[Line, ...] = ()
+    """Columns that tell rows made in a trial apart (natural key)."""
     columns: dict[str, ColumnRule] = Field(default_factory=dict)
+    """How a column is compared: exact (default), ignore, text, casefold, set, {tolerance: N}."""
     cost: dict[
         str,
         Annotated[
@@ -183,13 +216,16 @@ class TableRules(Strict):
             Discriminator(_form),
         ],
     ] = Field(default_factory=dict)
+    """What a wrong amount in a column costs: {what, paid_by}, or none for money counted elsewhere."""
 
 
 class ComparisonFile(Strict):
     """comparison.yaml"""
 
     ignore_tables: tuple[Line, ...] = ()
+    """Tables that are never compared, such as logs."""
     tables: dict[str, TableRules] = Field(default_factory=dict)
+    """Rules by table; what is not listed is compared exactly."""
 
 
 class FactEntry(Strict):
@@ -197,16 +233,24 @@ class FactEntry(Strict):
     of an expected action, or a clause."""
 
     key: Line
+    """What it is called; the customer tells it when asked for that."""
     value: Line
+    """What the customer says, exactly."""
     aliases: tuple[Line, ...] = ()
+    """Other words by which a bot may ask for it."""
     decides: tuple[Line, ...] = ()
+    """What it settles without standing in it: tool.argument of an expected action, or a clause."""
 
 
 class ReactionEntry(Strict):
     when: Line
+    """What the bot says or does, for people; its content words trigger it when `match` is missing."""
     match: tuple[Line, ...] = ()
+    """Words in the bot's message that trigger it."""
     then: Literal["accept", "refuse", "insist", "give_up", "say"]
+    """accept, refuse, insist (ask again, twice at most), give_up (leave), or say."""
     say: Line | None = None
+    """What the customer says; with `then: say` only."""
 
     @model_validator(mode="after")
     def _say(self) -> ReactionEntry:
@@ -217,11 +261,17 @@ class ReactionEntry(Strict):
 
 class UserEntry(Strict):
     opening: Line
+    """The customer's first message. Leave out what the bot should have to ask for."""
     goal: Line
+    """What the customer wants, in a sentence."""
     facts: tuple[FactEntry, ...] = ()
+    """What the customer knows and tells only when asked."""
     reactions: tuple[ReactionEntry, ...] = ()
+    """How the customer answers to what the bot proposes; without one they agree."""
     follow_ups: tuple[Line, ...] = ()
+    """Further requests, one after the other, when the one before is dealt with."""
     closing: Line = "Thanks, that is all."
+    """Their last message."""
 
 
 class Derivation(Strict):
@@ -232,8 +282,11 @@ class Derivation(Strict):
     """
 
     clause: ClauseId | None = None
+    """The clause of the policy that says how to compute it."""
     section: Line | None = None
+    """The section of an article that says so, or holds the figure: file#heading."""
     value: Line
+    """One SELECT that gives the value: :name.field of earlier actions, :fact.KEY, constants, today()."""
 
     @model_validator(mode="after")
     def _has_ground(self) -> Derivation:
@@ -245,31 +298,43 @@ class Derivation(Strict):
 
 
 class Action(Strict):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     tool: ToolName
+    """Name of a tool."""
     args: dict[str, Any] = Field(default_factory=dict)
+    """Its arguments; $name.field is taken from an earlier action that has `as: name`."""
     as_: Binding | None = Field(default=None, alias="as")
+    """Name for the result, for later $name.field and :name.field."""
     derived: dict[str, Derivation] = Field(default_factory=dict)  # by argument
+    """By argument: how a computed value follows from what is known."""
 
 
 class Alternative(Strict):
     why: Line
+    """Why policy allows this outcome as well."""
     actions: tuple[Action, ...]
+    """The actions that lead to it."""
 
 
 class Equivalent(Strict):
     """A mutant of the expected actions that is right as well, by its name in the verifier's report."""
 
     mutant: Line
+    """Its key in the verifier's report; * at the end matches any ending."""
     why: Line
+    """Why it is right as well."""
 
 
 class Expected(Strict):
     actions: tuple[Action, ...] = ()
+    """What a careful bot calls, look-ups included. What they leave in the database is the expected outcome."""
     no_change: Flag = False
+    """true when the right thing is to change nothing."""
     also_accept: tuple[Alternative, ...] = ()
+    """Other outcomes that policy allows."""
     equivalents: tuple[Equivalent, ...] = ()
+    """Mutants that the verifier lets through and that are right."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Expected:
@@ -280,11 +345,17 @@ class Expected(Strict):
 
 class ReplyRule(Strict):
     must: Line | None = None
+    """What the bot's last words must say, for people; `phrases` and `numbers` decide."""
     must_not: Line | None = None
+    """What they must not say, for people; `phrases` decides."""
     must_not_contain_from: Line | None = None
+    """A SELECT; no value of its first column may be said at any time."""
     phrases: tuple[Phrase, ...] = ()
+    """Each must be said (under must_not: none may be); of a list inside, any one."""
     numbers: tuple[Number, ...] = ()
+    """Each must be named, in any usual notation."""
     contradictions: tuple[Line, ...] = ()
+    """Phrases that may not stand beside it."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> ReplyRule:
@@ -316,16 +387,27 @@ class Hardness(StrEnum):
 
 class Task(Strict):
     id: TaskId
+    """Unique in the pack, such as RET-RMA-007."""
     title: TaskTitle
+    """The case, in a line, for people."""
     group: Group | None = None
+    """Group in the table of results; without it the middle part of the id."""
     clauses: tuple[ClauseId, ...] = ()
+    """The clauses of policy.md that the case turns on."""
     trap: Line | None = None
+    """What a hurried clerk gets wrong, in a sentence."""
     hardness: tuple[Hardness, ...] = ()
+    """What makes it hard."""
     tags: tuple[Line, ...] = ()
+    """Labels of your own."""
     world: dict[str, tuple[dict[str, Any], ...]] = Field(default_factory=dict)
+    """Rows laid over the seed for this task, by table: new, or with the same primary key instead of those there."""
     user: UserEntry
+    """The customer: what they say, know and want."""
     expected: Expected
+    """The outcome that policy requires."""
     reply: tuple[ReplyRule, ...] = ()
+    """Rules for the bot's last words, when they are judged as well."""
 
     @property
     def group_name(self) -> str:

@@ -1,0 +1,110 @@
+"""Verify a pack: every part in order, and what they found together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from assay.engine.packs.lint import Checked
+from assay.engine.packs.problems import Problem
+from assay.engine.verifier.gold import GoldReport, examine_gold
+from assay.engine.verifier.subject import OutOfTime, Subject, playable
+
+#: Seconds for a whole verification, unless the caller says otherwise.
+LONGEST = 600.0
+
+
+class Part(Protocol):
+    """What one part of the verification found."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]: ...
+
+    def as_json(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What is known of a pack. A part is None when it was not reached because the time was over.
+
+    `problems` holds those of all parts. `tasks`: the ids that were verified. `seconds`: how long it took.
+    """
+
+    pack: str
+    version: str
+    content_hash: str
+    tasks: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    seconds: float
+    gold: GoldReport | None = None
+
+    @property
+    def sound(self) -> bool:
+        return not self.problems
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON document of docs/reference/verifier.md."""
+        return {
+            "sound": self.sound,
+            "pack": self.pack,
+            "version": self.version,
+            "content_hash": self.content_hash,
+            "tasks": list(self.tasks),
+            "problems": [
+                {"path": p.path, "line": p.line, "message": p.message, "code": p.code, "task": p.task}
+                for p in self.problems
+            ],
+            "parts": {name: part and part.as_json() for name, part in self.parts()},
+            "seconds": round(self.seconds, 3),
+        }
+
+    def parts(self) -> Iterator[tuple[str, Part | None]]:
+        """Every part with its name, in the order in which they are shown."""
+        for name in PARTS:
+            yield name, getattr(self, name)
+
+
+#: The parts in the order in which they run: a field of Verification, and what makes it. A part is a frozen dataclass
+#: with `problems` and `as_json()`; its function is given the tasks whose expected actions run.
+PARTS: dict[str, Callable[[Subject], Part]] = {
+    "gold": examine_gold,
+}
+
+
+def verify(
+    checked: Checked, *, tasks: Callable[[str], bool] | None = None, seconds: float = LONGEST
+) -> Verification:
+    """Verify a pack that loads. `tasks` chooses by id; parts that are about a pack as a whole look at all tasks,
+    but report problems only when all are chosen. Never raises for what is wrong with the pack.
+    """
+    begun = time.monotonic()
+    subject = Subject.of(checked.world, tasks, seconds)
+    parts: dict[str, Part] = {}
+    problems: list[Problem] = []
+    examined = subject
+    for name, examine in PARTS.items():
+        try:
+            part = examine(examined)
+        except OutOfTime:
+            message = (
+                f"Verifying took {seconds:.0f} s and ended in '{name}': make the tools cheaper, or verify fewer "
+                "tasks at a time with --task."
+            )
+            problems.append(Problem("pack.yaml", 0, message, "verification_too_long"))
+            break
+        parts[name] = part
+        problems += part.problems
+        if name == "gold":
+            examined = subject.only(playable(subject))  # what does not run is a finding already
+    pack = checked.pack
+    return Verification(
+        pack=pack.name,
+        version=pack.version,
+        content_hash=pack.content_hash,
+        tasks=subject.tasks,
+        problems=tuple(dict.fromkeys(problems)),
+        seconds=time.monotonic() - begun,
+        **parts,  # type: ignore[arg-type]  # each under its own name
+    )

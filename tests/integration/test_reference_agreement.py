@@ -21,7 +21,13 @@ from assay.engine.trial import Lab, TrialRecord
 
 ROOT = Path(__file__).parents[2]
 #: Where each pack is, and how often each of its tasks is tried.
-PACKS = {"library": (ROOT / "tests/support/packs/library", 30), "retail": (ROOT / "domain_packs/retail", 8)}
+PACKS = {
+    "library": (ROOT / "tests/support/packs/library", 30),
+    **{
+        name: (ROOT / "domain_packs" / name, 4)
+        for name in ("retail", "travel", "auto_insurance", "neobank_it", "consulting_it_hr")
+    },
+}
 SEEDS = (1, 20_261_201, 2**62 + 7)
 
 

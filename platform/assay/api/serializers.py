@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from assay.bots.models import Bot, BotVersion
-from assay.packs.models import Pack, PackVersion, TaskEntry
+from assay.packs.models import Pack, PackVersion, TaskEntry, Verification
 from assay.runs.models import Run, Trial
 
 SEED = "From 0 to 2^63 - 1, as text, because JavaScript cannot hold it."
@@ -33,6 +33,17 @@ class PackVersionSerializer(serializers.ModelSerializer[PackVersion]):
             "id", "pack", "version", "title", "content_hash", "locale",
             "task_count", "tool_count", "clause_count", "article_count", "edited_from", "created_at",
         ]  # fmt: skip
+        read_only_fields = fields
+
+
+class VerificationSerializer(serializers.ModelSerializer[Verification]):
+    report = serializers.JSONField(
+        read_only=True, allow_null=True, help_text="As `assay pack verify --json` prints it"
+    )
+
+    class Meta:
+        model = Verification
+        fields = ["pack_version", "status", "problem_count", "finished_at", "note", "report"]
         read_only_fields = fields
 
 

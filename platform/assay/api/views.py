@@ -20,7 +20,8 @@ from assay.api import serializers as s
 from assay.bots import services as bots
 from assay.bots.models import Bot
 from assay.packs import services as packs
-from assay.packs.models import Pack, PackVersion, TaskEntry
+from assay.packs import verifying
+from assay.packs.models import Pack, PackVersion, TaskEntry, Verification
 from assay.reports.services import render_report
 from assay.runs import services as runs
 from assay.runs.models import Run, Trial
@@ -54,6 +55,23 @@ class PackViewSet(viewsets.ReadOnlyModelViewSet[Pack]):
 class PackVersionViewSet(viewsets.ReadOnlyModelViewSet[PackVersion]):
     queryset = PackVersion.objects.select_related("pack").defer("bundle")
     serializer_class = s.PackVersionSerializer
+    capability = roles.EDIT_PACKS
+
+    @extend_schema(responses=s.VerificationSerializer)
+    @action(detail=True)
+    def verification(self, request: Request, pk: str) -> Response:
+        """What the verifier found; 404 when the version was never verified."""
+        found = Verification.objects.filter(pack_version=self.get_object()).first()
+        if found is None:
+            raise NotFound("This version has not been verified: POST to verify/.")
+        return Response(s.VerificationSerializer(found).data)
+
+    @extend_schema(request=None, responses={202: s.VerificationSerializer})
+    @action(detail=True, methods=["post"])
+    def verify(self, request: Request, pk: str) -> Response:
+        """Verify the version again, by a worker."""
+        found = verifying.verify_again(self.get_object(), by=request.user)
+        return Response(s.VerificationSerializer(found).data, status=202)
 
 
 class TaskViewSet(viewsets.ReadOnlyModelViewSet[TaskEntry]):

@@ -250,7 +250,8 @@ ASSAY_MAX_WORKER_LOSSES = 5  # a trial that outlives so many workers is void: it
 ASSAY_RETRY_SECONDS = 1.0  # before a void trial's second attempt; doubled each time
 ASSAY_RUN_FINISHED = ["assay.integrations.services.queue_run_finished"]  # called as f(run) after the commit
 ASSAY_SWEEPS = [
-    "assay.integrations.sweeping.sweep_deliveries"
+    "assay.packs.verifying.sweep",
+    "assay.integrations.sweeping.sweep_deliveries",
 ]  # called as f(schema), in the schema, at each sweep
 # In links that are sent elsewhere; behind https a proxy answers at the usual port.
 ASSAY_SITE_PORT = os.environ.get("ASSAY_SITE_PORT", "" if HTTPS else "8000")

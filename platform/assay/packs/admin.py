@@ -15,7 +15,7 @@ from django.urls import reverse
 from assay.accounts.admin import ReadOnlyAdmin, ServiceAdmin
 from assay.engine.packs import PackError
 from assay.packs import services
-from assay.packs.models import Pack, PackVersion, TaskEntry
+from assay.packs.models import Pack, PackVersion, TaskEntry, Verification
 
 
 @admin.register(Pack)
@@ -38,6 +38,18 @@ class PackVersionAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PackVersion]:
         return super().get_queryset(request).defer("bundle")
+
+
+@admin.register(Verification)
+class VerificationAdmin(ReadOnlyAdmin):
+    list_display = ["pack_version", "status", "problem_count", "attempts", "finished_at"]
+    list_select_related = ["pack_version__pack"]
+    list_filter = ["status"]
+    search_fields = ["pack_version__pack__name", "pack_version__version"]
+    exclude = ["report", "token"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Verification]:
+        return super().get_queryset(request).defer("report", "pack_version__bundle")
 
 
 class VersionFilter(admin.SimpleListFilter):

@@ -51,6 +51,40 @@ class PackVersion(models.Model):
         return f"{self.pack.name} {self.version} ({self.content_hash[:8]})"
 
 
+class VerificationStatus(models.TextChoices):
+    WAITING = "waiting", "waiting for a worker"
+    RUNNING = "running", "being verified"
+    SOUND = "sound", "verified"
+    UNSOUND = "unsound", "has findings"
+    FAILED = "failed", "could not be verified"
+
+
+class Verification(models.Model):
+    """What the verifier says about a pack version: whether its verdicts can be trusted."""
+
+    pack_version = models.OneToOneField(PackVersion, on_delete=models.CASCADE, related_name="verification")
+    status = models.CharField(
+        max_length=10, choices=VerificationStatus.choices, default=VerificationStatus.WAITING
+    )
+    problem_count = models.PositiveIntegerField(default=0)
+    report = models.JSONField(null=True, blank=True)  # Verification.as_json() of the engine
+    note = models.TextField(blank=True)  # why it could not be verified
+    attempts = models.PositiveIntegerField(default=0)
+    token = models.UUIDField(null=True, blank=True)  # of the worker that is at it
+    due_at = models.DateTimeField()  # when somebody may (again) begin
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.pack_version}: {self.get_status_display()}"
+
+    @property
+    def pending(self) -> bool:
+        return self.status in (VerificationStatus.WAITING, VerificationStatus.RUNNING)
+
+
 class TaskEntry(models.Model):
     """A task of a pack version, for the library: found, switched on and off, read. Its meaning is in the bundle."""
 

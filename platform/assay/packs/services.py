@@ -18,6 +18,7 @@ from assay.engine.packs import PackError, Problem, bundle, load_pack_bytes
 from assay.engine.packs.lint import check
 from assay.engine.packs.zips import read_zip
 from assay.engine.sandbox import World
+from assay.packs import verifying
 from assay.packs.models import Pack, PackVersion, TaskEntry
 
 _VERSION_LINE = re.compile(rb"(?m)^version:[ \t]*[\"']?(\d+)\.(\d+)\.(\d+)[\"']?")
@@ -159,6 +160,7 @@ def _store(checked: EnginePack, *, by: User | None, edited_from: PackVersion | N
             pack.save(update_fields=["title"])
         # A task that was switched off stays off in the next version.
         TaskEntry.objects.bulk_create(_entries(checked, version, off))
+        verifying.queue(version)
         record(
             "pack.edited" if edited_from else "pack.uploaded",
             actor=by,

@@ -19,6 +19,11 @@ from assay.reports.wording import category, cause, value
 from assay.runs.models import ACTIVE, Run, Trial
 from assay.runs.services import Progress
 
+#: For a report: one page with its own style inside, and nothing else.
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'self'"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RunRow:

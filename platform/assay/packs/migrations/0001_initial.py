@@ -116,4 +116,47 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.CreateModel(
+            name="Verification",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "waiting for a worker"),
+                            ("running", "being verified"),
+                            ("sound", "verified"),
+                            ("unsound", "has findings"),
+                            ("failed", "could not be verified"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("problem_count", models.PositiveIntegerField(default=0)),
+                ("report", models.JSONField(blank=True, null=True)),
+                ("note", models.TextField(blank=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("token", models.UUIDField(blank=True, null=True)),
+                ("due_at", models.DateTimeField()),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "pack_version",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="verification",
+                        to="packs.packversion",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+            },
+        ),
     ]

@@ -9,18 +9,20 @@ from django.views.decorators.http import require_POST, require_safe
 
 from assay.accounts import roles
 from assay.engine.packs import PackError
-from assay.packs import services
-from assay.packs.models import Pack, PackVersion, TaskEntry
+from assay.packs import services, verifying
+from assay.packs.models import Pack, PackVersion, TaskEntry, Verification
 from assay.web.access import member, needs
 from assay.web.forms import PackUploadForm, TaskForm
 from assay.web.pages import storable, with_source
 from assay.web.policy import clauses_named, policy_of
 
+_VERSIONS = PackVersion.objects.select_related("pack", "verification").defer("bundle", "verification__report")
+
 
 @needs(roles.VIEW)
 @require_safe
 def pack_list(request: HttpRequest) -> HttpResponse:
-    versions = PackVersion.objects.defer("bundle").order_by("-id")
+    versions = _VERSIONS.order_by("-id")
     packs = Pack.objects.prefetch_related(Prefetch("versions", versions))
     return render(request, "web/packs/list.html", {"packs": packs, "form": PackUploadForm()})
 
@@ -49,7 +51,7 @@ def upload(request: HttpRequest) -> HttpResponse:
 @needs(roles.VIEW)
 @require_safe
 def version(request: HttpRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(PackVersion.objects.select_related("pack").defer("bundle"), pk=pk)
+    found = get_object_or_404(_VERSIONS, pk=pk)
     tasks = found.tasks.order_by("task_id")
     words = request.GET.get("q", "").strip()
     if not storable(words):
@@ -85,7 +87,7 @@ def version(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def policy(request: HttpRequest, pk: int) -> HttpResponse:
     """The clauses of the policy, and the tasks that exercise each."""
-    found = get_object_or_404(PackVersion.objects.select_related("pack").defer("bundle"), pk=pk)
+    found = get_object_or_404(_VERSIONS, pk=pk)
     text, clauses = policy_of(found)
     tasks: dict[str, list[TaskEntry]] = {name: [] for name in clauses}
     for entry in found.tasks.only("pack_version", "task_id", "title", "clauses"):
@@ -98,6 +100,30 @@ def policy(request: HttpRequest, pk: int) -> HttpResponse:
         "web/packs/policy.html",
         {"version": found, "rows": rows, "covered": covered, "text": text},
     )
+
+
+@needs(roles.VIEW)
+@require_safe
+def verification(request: HttpRequest, pk: int) -> HttpResponse:
+    """Whether the verdicts of a version can be trusted: every finding with its file, line and task."""
+    version = get_object_or_404(_VERSIONS, pk=pk)
+    found = Verification.objects.filter(pack_version=version).first()
+    problems = found.report["problems"] if found is not None and found.report else []
+    page = Paginator(problems, 100).get_page(request.GET.get("page"))
+    entries = dict(version.tasks.values_list("task_id", "pk"))
+    page.object_list = [{**p, "entry": entries.get(p["task"])} for p in page.object_list]
+    return render(
+        request,
+        "web/packs/verification.html",
+        {"version": version, "found": found, "page": page, "newest": _newer(version)},
+    )
+
+
+@needs(roles.EDIT_PACKS)
+@require_POST
+def verify_again(request: HttpRequest, pk: int) -> HttpResponse:
+    verifying.verify_again(get_object_or_404(_VERSIONS, pk=pk), by=member(request))
+    return redirect("pack-verification", pk)
 
 
 @needs(roles.VIEW)

@@ -16,13 +16,17 @@ from assay.runs.gates import Gate
 from assay.runs.models import ACTIVE, Run, Trial
 from assay.web.access import member, needs
 from assay.web.forms import RunForm
-from assay.web.pages import failure_rows, progress_row, run_rows, runs_to_list, storable, task_rows
+from assay.web.pages import (
+    REPORT_POLICY,
+    failure_rows,
+    progress_row,
+    run_rows,
+    runs_to_list,
+    storable,
+    task_rows,
+)
 from assay_sdk import AssayError
 
-# The report is one page with its own style inside, and nothing else.
-_REPORT_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'self'"
-)
 _MOVES = {"pause": services.pause_run, "resume": services.resume_run, "cancel": services.cancel_run}
 _RUNS = Run.objects.select_related("pack_version__pack", "bot_version__bot").defer("pack_version__bundle")
 
@@ -105,7 +109,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     """The report as one page; with ?download=1 as a file."""
     found = get_object_or_404(_RUNS, pk=pk)
     response = HttpResponse(render_report(found))
-    response.headers["Content-Security-Policy"] = _REPORT_POLICY
+    response.headers["Content-Security-Policy"] = REPORT_POLICY
     if request.GET.get("download"):
         response.headers["Content-Disposition"] = f'attachment; filename="run-{found.pk}-report.html"'
     return response

@@ -168,6 +168,18 @@ def pack_lint(pack: Path, as_json: bool) -> int:
     return lint(pack, as_json)
 
 
+@pack_group.command("schema")
+@click.argument("kind", required=False, type=click.Choice(["pack", "tools", "tasks", "comparison", "seed"]))
+@click.option(
+    "--out", type=_FOLDER, metavar="DIR", help="Write KIND.json there, or without KIND all of them."
+)
+def pack_schema(kind: str | None, out: Path | None) -> int:
+    """Print the JSON Schema of a KIND of file, by which editors complete and check while you type."""
+    from assay.cli.schemas import schema
+
+    return schema(kind, out)
+
+
 @cli.group("plugins")
 def plugins_group() -> None:
     """Look at plugins."""

@@ -55,6 +55,12 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
+def _keys(*required: str, without: Sequence[str] = ()) -> dict[str, Any]:
+    """JSON Schema: these keys are there and those are not. What a validator below demands, as editors are told it."""
+    absent = {"not": {"anyOf": [{"required": [key]} for key in without]}} if without else {}
+    return {"required": list(required), **absent}
+
+
 class PackFile(Strict):
     """pack.yaml"""
 
@@ -87,6 +93,18 @@ class ToolError(Strict):
 
 class Step(Strict):
     """One step of a tool: exactly one of the five shapes of the format."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                _keys("require", "otherwise", without=("sql", "one", "maybe", "many")),
+                _keys("one", "sql", without=("require", "maybe", "many")),
+                _keys("maybe", "sql", without=("require", "one", "many", "otherwise")),
+                _keys("many", "sql", without=("require", "one", "maybe", "otherwise")),
+                _keys("sql", without=("require", "one", "maybe", "many", "otherwise")),
+            ]
+        }
+    )
 
     one: Binding | None = None
     """Name for the row that `sql` gives; exactly one, else the error in `otherwise`. Use it as :NAME.column."""
@@ -156,6 +174,15 @@ Result = Annotated[
 
 
 class Tool(Strict):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "allOf": [
+                {"if": {"properties": {"kind": {"const": kind}}}, "then": {"required": [key]}}
+                for kind, key in (("read", "result"), ("write", "steps"))
+            ]
+        }
+    )
+
     name: ToolName
     """Name of the tool: 3 to 64 small letters, digits and _."""
     kind: Literal["read", "write"]
@@ -243,6 +270,14 @@ class FactEntry(Strict):
 
 
 class ReactionEntry(Strict):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"properties": {"then": {"const": "say"}}},
+            "then": _keys("say"),
+            "else": _keys(without=("say",)),
+        }
+    )
+
     when: Line
     """What the bot says or does, for people; its content words trigger it when `match` is missing."""
     match: tuple[Line, ...] = ()
@@ -280,6 +315,8 @@ class Derivation(Strict):
     The clause of the policy, or the section of an article, that says so, and one SELECT over results of earlier
     actions (`:order.total`), constants and the clock.
     """
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [_keys("clause"), _keys("section")]})
 
     clause: ClauseId | None = None
     """The clause of the policy that says how to compute it."""
@@ -327,6 +364,15 @@ class Equivalent(Strict):
 
 
 class Expected(Strict):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {**_keys("actions"), "properties": {"actions": {"minItems": 1}}},
+                {**_keys("no_change"), "properties": {"no_change": {"const": True}}},
+            ]
+        }
+    )
+
     actions: tuple[Action, ...] = ()
     """What a careful bot calls, look-ups included. What they leave in the database is the expected outcome."""
     no_change: Flag = False
@@ -344,6 +390,23 @@ class Expected(Strict):
 
 
 class ReplyRule(Strict):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                _keys("must", without=("must_not", "must_not_contain_from")),
+                _keys(
+                    "must_not",
+                    "phrases",
+                    without=("must", "must_not_contain_from", "numbers", "contradictions"),
+                ),
+                _keys(
+                    "must_not_contain_from",
+                    without=("must", "must_not", "phrases", "numbers", "contradictions"),
+                ),
+            ]
+        }
+    )
+
     must: Line | None = None
     """What the bot's last words must say, for people; `phrases` and `numbers` decide."""
     must_not: Line | None = None

@@ -168,6 +168,18 @@ def pack_lint(pack: Path, as_json: bool) -> int:
     return lint(pack, as_json)
 
 
+@pack_group.command("new")
+@click.argument("name")
+@click.option(
+    "--into", type=_FOLDER, default=".", show_default="here", metavar="DIR", help="Where to make its folder."
+)
+def pack_new(name: str, into: Path) -> int:
+    """Lay out a new pack: a small commented example that verifies, to put your own in place of."""
+    from assay.cli.beginning import new
+
+    return new(name, into)
+
+
 @pack_group.command("schema")
 @click.argument("kind", required=False, type=click.Choice(["pack", "tools", "tasks", "comparison", "seed"]))
 @click.option(

@@ -18,7 +18,7 @@ from pydantic_core import CoreSchema
 from assay.engine.packs.models import ComparisonFile, PackFile, Task, Tool
 
 #: Where `assay pack new` puts the schemas in a pack. The loader leaves out what begins with a dot.
-FOLDER = ".assay/schemas"
+FOLDER = ".schemas"
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 

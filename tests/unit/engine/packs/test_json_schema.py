@@ -178,5 +178,5 @@ def test_wrong_values_of_the_other_kinds_are_flagged(kind: str, value: Any) -> N
 
 
 def test_the_line_for_editors_leads_from_the_file_to_the_schema() -> None:
-    assert modeline("pack") == "# yaml-language-server: $schema=.assay/schemas/pack.json"
-    assert modeline("seed") == "# yaml-language-server: $schema=../../.assay/schemas/seed.json"
+    assert modeline("pack") == "# yaml-language-server: $schema=.schemas/pack.json"
+    assert modeline("seed") == "# yaml-language-server: $schema=../../.schemas/seed.json"

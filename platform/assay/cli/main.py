@@ -192,6 +192,31 @@ def pack_schema(kind: str | None, out: Path | None) -> int:
     return schema(kind, out)
 
 
+@pack_group.command("verify")
+@click.argument("pack", type=_FOLDER)
+@_json
+@click.option(
+    "--task",
+    "--tasks",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    help="Only tasks whose id matches, e.g. 'RET-RMA-*'. May be repeated.",
+)
+@click.option(
+    "--seconds",
+    default=600.0,
+    show_default=True,
+    type=click.FloatRange(1, 86_400),
+    help="When this time is over, verification ends, and that is a finding.",
+)
+def pack_verify(pack: Path, as_json: bool, globs: tuple[str, ...], seconds: float) -> int:
+    """Let PACK (a folder or a zip) prove that its verdicts can be trusted."""
+    from assay.cli.verifying import verify_pack
+
+    return verify_pack(pack, as_json, globs, seconds)
+
+
 @cli.group("plugins")
 def plugins_group() -> None:
     """Look at plugins."""

@@ -11,12 +11,8 @@ from assay.engine.packs.models import Action, Pack, Source, Task
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox import CallOutcome, ChangeSet, World
 from assay.engine.sandbox.problems import task_source
-from assay.engine.sandbox.replay import ReplayError, resolve
+from assay.engine.sandbox.replay import OutOfTime, ReplayError, resolve
 from assay_sdk import PackFault
-
-
-class OutOfTime(Exception):
-    """The seconds given for the verification are over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,10 @@ from typing import Any, Protocol
 
 from assay.engine.packs.lint import Checked
 from assay.engine.packs.problems import Problem
+from assay.engine.sandbox.replay import OutOfTime
 from assay.engine.verifier.gold import GoldReport, examine_gold
-from assay.engine.verifier.subject import OutOfTime, Subject, playable
+from assay.engine.verifier.mutation import MutationReport, examine_mutants
+from assay.engine.verifier.subject import Subject, playable
 
 #: Seconds for a whole verification, unless the caller says otherwise.
 LONGEST = 600.0
@@ -39,6 +41,7 @@ class Verification:
     problems: tuple[Problem, ...]
     seconds: float
     gold: GoldReport | None = None
+    mutation: MutationReport | None = None
 
     @property
     def sound(self) -> bool:
@@ -70,6 +73,7 @@ class Verification:
 #: with `problems` and `as_json()`; its function is given the tasks whose expected actions run.
 PARTS: dict[str, Callable[[Subject], Part]] = {
     "gold": examine_gold,
+    "mutation": examine_mutants,
 }
 
 

@@ -1,0 +1,53 @@
+"""A verification as tables for the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from assay.engine.verifier import Verification
+from assay.engine.verifier.gold import GoldReport
+from assay.engine.verifier.mutation import FATES, MutationReport
+
+
+def render(found: Verification, console: Console) -> None:
+    """Print every part that was reached."""
+    if found.gold is not None:
+        _gold(found.gold, console)
+    if found.mutation is not None:
+        _mutation(found.mutation, console)
+
+
+def table(title: str, *columns: str, numbers: int = 0) -> Table:
+    """An empty table; the last `numbers` columns are aligned to the right."""
+    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for at, column in enumerate(columns):
+        right = at >= len(columns) - numbers
+        made.add_column(column, justify="right" if right else "left", overflow="fold", no_wrap=right)
+    return made
+
+
+def _gold(gold: GoldReport, console: Console) -> None:
+    console.print(
+        Text(
+            f"Gold: {gold.actions} expected actions in {gold.tasks} tasks, played twice; in {gold.no_change} tasks "
+            "nothing may change."
+        )
+    )
+
+
+def _mutation(mutation: MutationReport, console: Console) -> None:
+    shown = table("\nMutants", "kind", "all", *FATES, numbers=1 + len(FATES))
+    for kind, counts in mutation.kinds.items():
+        shown.add_row(kind, str(sum(counts.values())), *(str(counts.get(fate, 0) or "") for fate in FATES))
+    shown.add_row("all", str(mutation.count(*FATES)), *(str(mutation.count(fate) or "") for fate in FATES))
+    console.print(shown)
+    if mutation.survivors:
+        listed = table("\nMutants that pass", "task", "mutant", "let through by", "declared")
+        for survivor in mutation.survivors:
+            through = ", ".join(survivor.through) or "nothing differs"
+            listed.add_row(
+                Text(survivor.task), Text(survivor.key), Text(through), Text(survivor.declared or "no")
+            )
+        console.print(listed)

@@ -1,0 +1,62 @@
+"""`assay pack verify`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from assay.cli.codes import OK, PROBLEMS
+from assay.cli.errors import problem_as_json
+from assay.engine.packs import PackError, Problem
+from assay.engine.verifier import Verification, verify
+from assay.engine.verifier.loading import load
+from assay_sdk import OptionsError
+
+
+def verify_pack(path: Path, as_json: bool, globs: Sequence[str], seconds: float) -> int:
+    """Verify a pack and print what was found; exit code 1 when there is a finding. Raises PackError, OptionsError."""
+    chosen = None if not globs else lambda task_id: any(fnmatchcase(task_id, glob) for glob in globs)
+    checked, problems = load(path, chosen)
+    if checked is None:
+        raise PackError(problems)
+    if chosen is not None and not any(map(chosen, checked.pack.tasks)) and not problems:
+        raise OptionsError(
+            f"No task of {checked.pack.name} matches {', '.join(globs)}; `assay pack show {path}` lists the tasks."
+        )
+    found = verify(checked, tasks=chosen, seconds=seconds)
+    if as_json:
+        print(json.dumps(_document(found, problems), ensure_ascii=False))
+    else:
+        _print(found, problems)
+    return PROBLEMS if problems or not found.sound else OK
+
+
+def _document(found: Verification, problems: Sequence[Problem]) -> dict[str, Any]:
+    """What the loader found stands first among the problems."""
+    document = found.as_json()
+    return {
+        **document,
+        "sound": document["sound"] and not problems,
+        "problems": [problem_as_json(p) for p in problems] + document["problems"],
+    }
+
+
+def _print(found: Verification, problems: Sequence[Problem]) -> None:
+    from rich.console import Console
+
+    from assay.cli.verification_text import render
+
+    every = [*problems, *found.problems]
+    for problem in every:
+        print(problem)
+    if every:
+        print()
+    render(found, Console(width=None if sys.stdout.isatty() else 120, highlight=False))
+    print()
+    count = len(every)
+    said = "no finding" if not count else f"{count} finding{'s' if count != 1 else ''}"
+    print(f"{found.pack} {found.version}: {said} in {len(found.tasks)} tasks, {found.seconds:.1f} s.")

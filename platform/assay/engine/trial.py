@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from types import UnionType
@@ -23,7 +23,17 @@ from assay.engine.grading.verdict import Verdict
 from assay.engine.packs.models import Task
 from assay.engine.sandbox import ChangeSet, Sandbox, World
 from assay.engine.statistics.outcome import TrialOutcome
-from assay_sdk import Checker, Connector, Outcome, Persona, PersonaType, PlatformFault, PluginFault
+from assay_sdk import (
+    Checker,
+    Connector,
+    Outcome,
+    Persona,
+    PersonaType,
+    PlatformFault,
+    PluginFault,
+    SimulatedUser,
+    UserScript,
+)
 
 #: Void cause of a trial whose required check could not tell (a reply rule that needs a judge, for example).
 CANNOT_TELL = "cannot_tell"
@@ -31,7 +41,12 @@ CANNOT_TELL = "cannot_tell"
 
 @dataclass(frozen=True)
 class Lab:
-    """What all trials of a run share. `checkers`: (name, checker, required), as the plugin manager builds them."""
+    """What all trials of a run share.
+
+    `checkers`: (name, checker, required), as the plugin manager builds them. `user` makes the customer of a trial from
+    the script, the persona and the seed, and `user_seconds` is how long one line of theirs may take: other than the
+    scripted customer when a person types the lines.
+    """
 
     world: World
     connector: Connector
@@ -39,6 +54,8 @@ class Lab:
     persona_options: BaseModel | None = None
     checkers: tuple[tuple[str, Checker, bool], ...] = ()
     limits: Limits = field(default_factory=Limits)
+    user: Callable[[UserScript, Persona | None, int], SimulatedUser] = ScriptedUser
+    user_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -211,7 +228,7 @@ class _Evidence:
 
 
 async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Evidence) -> None:
-    user = ScriptedUser(user_script(task), _persona(lab, seed), seed)
+    user = lab.user(user_script(task), _persona(lab, seed), seed)
     key = None
     if lab.connector.synthetic:
         from assay.engine.reference import answer_key
@@ -219,7 +236,15 @@ async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Eviden
         key = answer_key(lab.world, task.id)
     with lab.world.open(task.id) as sandbox:
         evidence.transcript = await converse(
-            task, sandbox, lab.connector, user, lab.limits, seed=seed, trial_id=trial_id, answer_key=key
+            task,
+            sandbox,
+            lab.connector,
+            user,
+            lab.limits,
+            seed=seed,
+            trial_id=trial_id,
+            answer_key=key,
+            user_seconds=lab.user_seconds,
         )
         changes = sandbox.changes()
         evidence.changes = plain([change_as_json(change) for change in changes.rows])

@@ -77,14 +77,18 @@ async def converse(
     seed: int,
     trial_id: str,
     answer_key: AnswerKey | None = None,
+    user_seconds: float | None = None,
 ) -> Transcript:
     """One conversation about `task` in `sandbox`, from the user's opening to its end.
 
-    `answer_key` reaches a bot that declares itself synthetic and no other. Whatever goes wrong becomes a
-    termination of the transcript, with one sentence in `detail`; the only exception that leaves is
-    CancelledError. After the return the bot can no longer call tools.
+    `answer_key` reaches a bot that declares itself synthetic and no other. `user_seconds`: how long one line of the
+    user may take, USER_SECONDS if not given. Whatever goes wrong becomes a termination of the transcript, with one
+    sentence in `detail`; the only exception that leaves is CancelledError. After the return the bot can no longer
+    call tools.
     """
-    return await _Conversation(task, sandbox, bot, user, limits, seed, trial_id, answer_key).run()
+    return await _Conversation(
+        task, sandbox, bot, user, limits, seed, trial_id, answer_key, user_seconds
+    ).run()
 
 
 class _Ended(Exception):
@@ -107,6 +111,7 @@ class _Conversation:
         seed: int,
         trial_id: str,
         answer_key: AnswerKey | None,
+        user_seconds: float | None,
     ) -> None:
         self.task, self.bot, self.simulated, self.limits = task, bot, user, limits
         self.recorder = Recorder(limits)
@@ -122,6 +127,7 @@ class _Conversation:
         )
         self.session: BotSession | None = None
         self.bot_seconds = 0.0
+        self.user_patience = USER_SECONDS if user_seconds is None else user_seconds
         self.user_seconds = 0.0
 
     async def run(self) -> Transcript:
@@ -174,7 +180,7 @@ class _Conversation:
     async def _user_says(self, call: Callable[[], Awaitable[UserLine]]) -> UserLine:
         started = time.monotonic()
         # All lines together may take as long as the bot may; its own time is counted apart.
-        allowed = min(USER_SECONDS, max(self.limits.seconds, USER_SECONDS) - self.user_seconds)
+        allowed = min(self.user_patience, max(self.limits.seconds, self.user_patience) - self.user_seconds)
         try:
             line = await bounded(call, lambda: allowed - (time.monotonic() - started), self.recorder.stopping)
         except (Interrupted, BotFault):

@@ -27,6 +27,8 @@ def make_pack(name: str, into: Path) -> Path:
     folder = into / name
     if folder.exists() or folder.is_symlink():
         raise OptionsError(f"{folder} is there already; choose another name, or another place with --into.")
+    if into.exists() and not into.is_dir():
+        raise OptionsError(f"{into} is a file; --into takes the folder in which the pack's folder is made.")
     into.mkdir(parents=True, exist_ok=True)
     # Beside its place, so that it can be renamed; the dot keeps it out of listings until then.
     place = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=into))
@@ -45,7 +47,7 @@ def make_pack(name: str, into: Path) -> Path:
 
 def prefix_of(name: str) -> str:
     """What the ids of clauses and tasks of a new pack begin with: `ACME` for acme_support."""
-    return name.split("_")[0].upper()[:_LONGEST_PREFIX]
+    return name.split("_", maxsplit=1)[0].upper()[:_LONGEST_PREFIX]
 
 
 def _copy(source: Traversable, target: Path, name: str) -> None:

@@ -1,0 +1,82 @@
+"""The texts that a derivation may take its constants from: the clause or section it names, and what goes with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from assay.engine.packs.models import Derivation, Pack
+from assay.engine.verifier import prose
+from assay.engine.verifier.derivation import Constant, constants, stands
+from assay.engine.verifier.knowing import bare
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
+
+
+@dataclass
+class Ground:
+    """A text with its numbers, worked out when they are first asked for."""
+
+    text: str
+
+    @cached_property
+    def numbers(self) -> frozenset[float]:
+        return frozenset(value for value, _ in prose.numbers(self.text))
+
+    def holds(self, constant: Constant) -> bool:
+        return stands(constant, self.numbers, self.text)
+
+
+class Grounds:
+    """The clauses and sections of a pack as grounds."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._clauses = _regions(pack)
+        self._sections = {s.id: Ground(f"{s.heading}\n{s.text}") for s in pack.sections}
+        articles: dict[str, list[str]] = {}
+        for section in pack.sections:
+            articles.setdefault(section.id.split("#")[0], []).append(f"{section.heading}\n{section.text}")
+        self._articles = {stem: Ground("\n".join(texts)) for stem, texts in articles.items()}
+
+    def clause(self, name: str) -> Ground | None:
+        return self._clauses.get(name)
+
+    def section(self, name: str) -> Ground | None:
+        """A section by its id, or a whole article by the stem of its file."""
+        return self._sections.get(name) or self._articles.get(name)
+
+    def without_ground(
+        self, derivation: Derivation, clauses: Iterable[str], sections: Iterable[str], said: Ground
+    ) -> list[Constant]:
+        """Constants of an expression that stand nowhere they may come from.
+
+        That is the clause and the section it names; the task's other clauses, since rules are combined; the sections
+        that were read before; and what the customer said.
+        """
+        named = [self.clause(derivation.clause or ""), self.section(derivation.section or "")]
+        named += [self.clause(c) for c in clauses]
+        named += [self.section(s) for s in sections]
+        grounds = [*(g for g in named if g is not None), said]
+        return [c for c in constants(derivation.value) if not any(g.holds(c) for g in grounds)]
+
+
+def _regions(pack: Pack) -> dict[str, Ground]:
+    """Each clause with what follows it up to the next clause or heading: a table below a paragraph belongs to it.
+
+    A clause that is a heading has all that stands below the heading.
+    """
+    lines = pack.policy.splitlines()
+    levels = {n: len(m[1]) for n, line in enumerate(lines, 1) if (m := _HEADING.match(line))}
+    starts = sorted({c.source.line for c in pack.clauses.values()})
+    regions = {}
+    for clause in pack.clauses.values():
+        first = clause.source.line
+        if first in levels:
+            ends = [n for n, level in levels.items() if n > first and level <= levels[first]]
+        else:
+            ends = [n for n in (*levels, *starts) if n > first]
+        below = "\n".join(lines[first - 1 : min(ends, default=len(lines) + 1) - 1])
+        regions[clause.id] = Ground(bare(f"{clause.text}\n{below}"))
+    return regions

@@ -1,0 +1,336 @@
+"""What a bot can know at a moment: everything that was said, written or returned so far, and where it stands."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cached_property
+from typing import Any, Literal
+
+from assay.engine.packs.models import Pack, Task
+from assay.engine.verifier import prose
+
+Kind = Literal["opening", "fact", "customer", "result", "policy", "article", "clock", "tools"]
+
+_QUOTES = str.maketrans(
+    {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-", "\u00a0": " "}
+)
+_WORD = re.compile(r"\w+(?:[-.@'/&+]\w+)*")
+_NUMBERING = re.compile(
+    r"\{#[^}]*\}|^ {0,3}#{1,6}[ \t]+[\d.]+(?=\s)|^[ \t]*\d{1,3}[.)](?=\s)|\b(?:sections?|chapters?)\s+\d+(?:\.\d+)*(?:(?:,| and| or| to)\s+\d+(?:\.\d+)*)*",
+    re.MULTILINE | re.IGNORECASE,
+)
+_PHONE = re.compile(r"\+?[\d\s().-]{7,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands: in what, by which name ("email address", "found.0.customer_id", "RET-4.2")."""
+
+    kind: Kind
+    name: str = ""
+
+    def __str__(self) -> str:
+        words = {
+            "opening": "the opening",
+            "fact": f"the fact '{self.name}'",
+            "customer": f"what the customer says ({self.name})",
+            "result": f"the result of {self.name}",
+            "policy": f"the policy ({self.name})" if self.name else "the policy",
+            "article": f"the article section {self.name}",
+            "clock": "the clock",
+            "tools": f"the description of the tool {self.name}",
+        }
+        return words[self.kind]
+
+
+@dataclass
+class Passage:
+    """A text in which values can stand. What it holds is worked out when it is first asked for."""
+
+    place: Place
+    text: str
+    clock: datetime = field(repr=False)
+
+    @property
+    def spoken(self) -> bool:
+        return self.place.kind in ("opening", "fact", "customer")
+
+    @cached_property
+    def plain(self) -> str:
+        return plain(self.text)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return words(self.text)
+
+    @cached_property
+    def numbers(self) -> frozenset[float]:
+        return frozenset(value for value, _ in prose.numbers(self.text))
+
+    @cached_property
+    def dates(self) -> frozenset[str]:
+        return frozenset(prose.dates(self.text, self.clock, spoken=self.spoken))
+
+    @cached_property
+    def months(self) -> frozenset[str]:
+        return frozenset(prose.months(self.text, self.clock)) | {day[:7] for day in self.dates}
+
+    @cached_property
+    def times(self) -> frozenset[str]:
+        return frozenset(prose.times(self.text))
+
+    @cached_property
+    def phones(self) -> frozenset[str]:
+        return frozenset(re.sub(r"\D", "", found) for found in _PHONE.findall(self.text))
+
+    def holds_text(self, value: str) -> bool:
+        """Whether the text stands here as a whole, not inside a longer word, number, id or address."""
+        wanted, here = (value, self.text) if len(value) <= 2 else (plain(value), self.plain)
+        start = here.find(wanted)
+        while start != -1:
+            if _whole(here, start, start + len(wanted)):
+                return True
+            start = here.find(wanted, start + 1)
+        return False
+
+
+@dataclass
+class Store:
+    """What was learnt at one stage: texts, and the scalars of results, each where it was first met."""
+
+    passages: list[Passage] = field(default_factory=list)
+    numbers: dict[float, Place] = field(default_factory=dict)
+    texts: dict[str, Place] = field(default_factory=dict)
+    instants: dict[float, Place] = field(default_factory=dict)  # by POSIX time
+
+
+class Known:
+    """Everything known so far."""
+
+    def __init__(self, clock: datetime, stores: Sequence[Store] = ()) -> None:
+        self._clock = clock
+        self._own = Store()
+        self._stores = (self._own, *stores)  # what was learnt last stands first
+
+    def more(self) -> Known:
+        """A Known of its own that holds all of this one."""
+        return Known(self._clock, self._stores)
+
+    def learn(self, value: Any, place: Place) -> None:
+        """Add what a result holds, at any depth."""
+        for path, leaf in leaves(value):
+            at = Place(place.kind, f"{place.name}.{path}" if path else place.name)
+            if isinstance(leaf, bool) or leaf is None:
+                continue
+            if isinstance(leaf, int | float):
+                self._own.numbers.setdefault(float(leaf), at)
+            elif isinstance(leaf, str) and leaf:
+                self._own.texts.setdefault(plain(leaf), at)
+                self.say(leaf, at)
+                instant = prose.moment(leaf)
+                if instant is not None and instant.tzinfo is not None:
+                    self._own.instants.setdefault(instant.timestamp(), at)
+
+    def say(self, text: str, place: Place) -> None:
+        """Add a text."""
+        self._own.passages.append(Passage(place, text, self._clock))
+
+    def passages(self) -> Iterator[Passage]:
+        """What was learnt last first, down to policy and articles."""
+        for store in self._stores:
+            yield from store.passages
+
+    def places(self, value: Any) -> Iterator[Place]:
+        """Every place in which a scalar value stands, in the form its type asks for."""
+        if isinstance(value, bool) or value is None:
+            return
+        if isinstance(value, int | float):
+            yield from self._number(float(value))
+        elif isinstance(value, str):
+            yield from self._text(value)
+
+    def place(self, value: Any) -> Place | None:
+        """The first place in which a scalar value stands; None when it cannot be known."""
+        return next(self.places(value), None)
+
+    def knows_words(self, text: str) -> bool:
+        """Whether every word of a text stands somewhere, for texts that are searched by."""
+        wanted = words(text)
+        return all(any(_has_word(p.words, word) for p in self.passages()) for word in wanted)
+
+    def _number(self, value: float) -> Iterator[Place]:
+        for store in self._stores:
+            for number, place in store.numbers.items():
+                if _same(number, value):
+                    yield place
+        for passage in self.passages():
+            if any(_same(n, abs(value)) for n in passage.numbers):
+                yield passage.place
+        if value == self._clock.year:
+            yield Place("clock")
+
+    def _text(self, value: str) -> Iterator[Place]:
+        wanted = plain(value)
+        if not wanted:
+            return
+        for store in self._stores:
+            if wanted in store.texts:
+                yield store.texts[wanted]
+        as_date, as_moment = prose.is_date(value), prose.moment(value)
+        for passage in self.passages():
+            if passage.holds_text(value) or (as_date and value in passage.dates):
+                yield passage.place
+        if as_moment is not None:
+            yield from self._moment(as_moment, value)
+        elif re.fullmatch(r"\d{2}:\d{2}(:00)?", value):
+            yield from (p.place for p in self.passages() if value[:5] in p.times)
+        elif re.fullmatch(r"\d{4}-\d{2}", value):
+            yield from (p.place for p in self.passages() if value in p.months)
+        elif _PHONE.fullmatch(value):
+            digits = re.sub(r"\D", "", value)
+            yield from (p.place for p in self.passages() if len(digits) >= 7 and digits in p.phones)
+        pieces = words(value)
+        if len(pieces) > 1 and not as_date and as_moment is None:
+            # The same words in another order, or the parts of a name or an address in one row.
+            yield from (p.place for p in self.passages() if pieces <= p.words)
+
+    def _moment(self, value: datetime, text: str) -> Iterator[Place]:
+        if value.tzinfo is not None:
+            for store in self._stores:
+                if value.timestamp() in store.instants:
+                    yield store.instants[value.timestamp()]
+        # A day and a time of day, said together or apart.
+        local = value if value.tzinfo is None else value.astimezone(self._clock.tzinfo)
+        for day, hour in {(text[:10], text[11:16]), (local.date().isoformat(), local.strftime("%H:%M"))}:
+            days = (p.place for p in self.passages() if day in p.dates)
+            if any(hour in p.times for p in self.passages()):
+                yield from days
+
+    def nearest(self, value: Any) -> tuple[str, Place] | None:
+        """The known value that looks most like one that is not known, and where it stands."""
+        if isinstance(value, int | float):
+            return self._nearest_number(float(value))
+        if prose.is_date(str(value)):
+            return self._nearest_date(str(value))
+        return self._nearest_text(str(value))
+
+    def _nearest_number(self, value: float) -> tuple[str, Place] | None:
+        found = [(n, place) for store in self._stores for n, place in store.numbers.items()]
+        found += [(n, p.place) for p in self.passages() for n in p.numbers]
+        best = min(found, key=lambda pair: abs(pair[0] - value), default=None)
+        return best and (f"{best[0]:g}" if best[0] == round(best[0]) else f"{best[0]:.2f}", best[1])
+
+    def _nearest_date(self, value: str) -> tuple[str, Place] | None:
+        day = date.fromisoformat(value)
+        found = [(d, p.place) for p in self.passages() for d in p.dates]
+        return min(found, key=lambda pair: abs((date.fromisoformat(pair[0]) - day).days), default=None)
+
+    def _nearest_text(self, value: str) -> tuple[str, Place] | None:
+        prefix = re.match(r"[A-Za-z]+-", value)
+        near: dict[str, Place] = {}
+        for passage in self.passages():
+            if passage.place.kind in ("policy", "article", "tools"):
+                continue
+            candidates = [passage.text] if len(passage.text) <= 60 else []
+            candidates += _WORD.findall(passage.text)
+            for candidate in candidates:
+                if prefix is None or candidate.startswith(prefix.group()):
+                    near.setdefault(candidate, passage.place)
+        best = difflib.get_close_matches(value, near, n=1, cutoff=0.5)
+        return (best[0], near[best[0]]) if best else None
+
+
+def known_to_all(pack: Pack) -> Known:
+    """What every bot is given or can look up in the articles, and the clock."""
+    known = Known(pack.clock)
+    for clause in pack.clauses.values():
+        known.say(bare(clause.text), Place("policy", clause.id))
+    known.say(bare(pack.policy), Place("policy"))
+    for section in pack.sections:
+        known.say(
+            f"{section.id}\n{section.article}\n{section.heading}\n{section.text}",
+            Place("article", section.id),
+        )
+    known.say(pack.manifest.bot, Place("policy", "who the bot is"))
+    for tool in pack.tools.values():
+        known.say("\n".join([tool.description, *_said_by(tool.input)]), Place("tools", tool.name))
+    known.learn(pack.clock.isoformat(timespec="seconds"), Place("clock"))
+    return known
+
+
+def told_by_customer(task: Task, clock: datetime) -> list[Passage]:
+    """What the customer says or can be asked for."""
+    user = task.user
+    passages = [Passage(Place("opening"), user.opening, clock)]
+    passages += [Passage(Place("fact", f.key), f.value, clock) for f in user.facts]
+    passages += [Passage(Place("customer", "follow_ups"), text, clock) for text in user.follow_ups]
+    passages += [
+        Passage(Place("customer", f"when {r.when}"), r.say, clock)
+        for r in user.reactions
+        if r.say is not None
+    ]
+    return passages
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every scalar in a JSON value with its path ("lines.0.paid")."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from leaves(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from leaves(inner, f"{path}.{number}" if path else str(number))
+    else:
+        yield path, value
+
+
+def plain(text: str) -> str:
+    """A text without what never matters: capitals, white space, the kind of quotation mark, Markdown's stars."""
+    return " ".join(text.translate(_QUOTES).replace("**", "").replace("`", "").casefold().split())
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text: runs of letters and digits, with what ties them together."""
+    return frozenset(_WORD.findall(plain(text)))
+
+
+def bare(policy: str) -> str:
+    """A policy without the numbers of its clauses, sections and list items, which are figures of nothing."""
+    return _NUMBERING.sub(" ", policy)
+
+
+def _said_by(schema: Any) -> Iterator[str]:
+    """Every text in a tool's schema that tells a bot something: descriptions, choices, defaults."""
+    if isinstance(schema, Mapping):
+        for key, value in schema.items():
+            if key in ("description", "title", "default", "const") and isinstance(value, str | int | float):
+                yield str(value)
+            elif key in ("enum", "examples") and isinstance(value, Iterable):
+                yield from (str(v) for v in value)
+            else:
+                yield from _said_by(value)
+    elif isinstance(schema, list | tuple):
+        for inner in schema:
+            yield from _said_by(inner)
+
+
+def _whole(text: str, start: int, end: int) -> bool:
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if before[-1:].isalnum() or before[-1:] == "_" or after[:1].isalnum() or after[:1] == "_":
+        return False
+    if len(before) == 2 and before[1] in "-.@" and before[0].isalnum():
+        return False
+    return not (len(after) == 2 and after[0] in "-.@" and after[1].isalnum())
+
+
+def _has_word(known: frozenset[str], word: str) -> bool:
+    return word in known or f"{word}s" in known or (word.endswith("s") and word[:-1] in known)
+
+
+def _same(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-9)

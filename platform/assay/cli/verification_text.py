@@ -7,6 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.engine.verifier import Verification
+from assay.engine.verifier.equivalents import KINDS as EQUIVALENTS
+from assay.engine.verifier.equivalents import RESULTS, EquivalentsReport
 from assay.engine.verifier.gold import GoldReport
 from assay.engine.verifier.mutation import FATES, MutationReport
 
@@ -17,6 +19,8 @@ def render(found: Verification, console: Console) -> None:
         _gold(found.gold, console)
     if found.mutation is not None:
         _mutation(found.mutation, console)
+    if found.equivalents is not None:
+        _equivalents(found.equivalents, console)
 
 
 def table(title: str, *columns: str, numbers: int = 0) -> Table:
@@ -51,3 +55,11 @@ def _mutation(mutation: MutationReport, console: Console) -> None:
                 Text(survivor.task), Text(survivor.key), Text(through), Text(survivor.declared or "no")
             )
         console.print(listed)
+
+
+def _equivalents(equivalents: EquivalentsReport, console: Console) -> None:
+    shown = table("\nEquivalents, which must pass", "kind", *RESULTS, numbers=len(RESULTS))
+    for kind in EQUIVALENTS:
+        counts = equivalents.kinds.get(kind, {})
+        shown.add_row(kind, *(str(counts.get(result, 0) or "") for result in RESULTS))
+    console.print(shown)

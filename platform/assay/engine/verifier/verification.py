@@ -10,8 +10,10 @@ from typing import Any, Protocol
 from assay.engine.packs.lint import Checked
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox.replay import OutOfTime
+from assay.engine.verifier.equivalents import EquivalentsReport, examine_equivalents
 from assay.engine.verifier.gold import GoldReport, examine_gold
 from assay.engine.verifier.mutation import MutationReport, examine_mutants
+from assay.engine.verifier.provenance import ProvenanceReport, examine_provenance
 from assay.engine.verifier.subject import Subject, playable
 
 #: Seconds for a whole verification, unless the caller says otherwise.
@@ -41,7 +43,9 @@ class Verification:
     problems: tuple[Problem, ...]
     seconds: float
     gold: GoldReport | None = None
+    provenance: ProvenanceReport | None = None
     mutation: MutationReport | None = None
+    equivalents: EquivalentsReport | None = None
 
     @property
     def sound(self) -> bool:
@@ -73,7 +77,9 @@ class Verification:
 #: with `problems` and `as_json()`; its function is given the tasks whose expected actions run.
 PARTS: dict[str, Callable[[Subject], Part]] = {
     "gold": examine_gold,
+    "provenance": examine_provenance,
     "mutation": examine_mutants,
+    "equivalents": examine_equivalents,
 }
 
 

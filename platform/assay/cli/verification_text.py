@@ -10,6 +10,7 @@ from assay.engine.verifier import Verification
 from assay.engine.verifier.equivalents import KINDS as EQUIVALENTS
 from assay.engine.verifier.equivalents import RESULTS, EquivalentsReport
 from assay.engine.verifier.gold import GoldReport
+from assay.engine.verifier.money import MoneyReport
 from assay.engine.verifier.mutation import FATES, MutationReport
 
 
@@ -21,6 +22,8 @@ def render(found: Verification, console: Console) -> None:
         _mutation(found.mutation, console)
     if found.equivalents is not None:
         _equivalents(found.equivalents, console)
+    if found.money is not None:
+        _money(found.money, console)
 
 
 def table(title: str, *columns: str, numbers: int = 0) -> Table:
@@ -63,3 +66,16 @@ def _equivalents(equivalents: EquivalentsReport, console: Console) -> None:
         counts = equivalents.kinds.get(kind, {})
         shown.add_row(kind, *(str(counts.get(result, 0) or "") for result in RESULTS))
     console.print(shown)
+
+
+def _money(money: MoneyReport, console: Console) -> None:
+    console.print(
+        Text(f"\nMoney: the right outcome of {money.tasks} tasks changes amounts that are counted.")
+    )
+    if money.rules:
+        shown = table("", "column", "what", "paid by", "tasks", numbers=1)
+        for name, column, what, paid_by, tasks in money.rules:
+            shown.add_row(Text(f"{name}.{column}"), Text(what), paid_by, str(tasks))
+        console.print(shown)
+    if money.uncounted:
+        console.print(Text(f"Not counted: {', '.join(money.uncounted)}."))

@@ -21,6 +21,8 @@ MOST_ARGUMENT_VALUES = 1_000
 MOST_COMPARED = 20_000
 
 _REFERENCE = re.compile(r"\$([a-z][a-z0-9_]{0,39})((?:\.[A-Za-z0-9_]+)+)")
+#: A kind, the number of an action, what follows; an ending `*` stands for anything.
+_MUTANT = re.compile(r"[a-z][a-z_]*:[0-9]+[.=*].*", re.DOTALL)
 _KNOWLEDGE_INPUTS: dict[str, dict[str, Any]] = {
     "knowledge_search": {
         "required": ["query"],
@@ -72,9 +74,46 @@ def check_task(task: Task, document: Document, index: int, known: Known, finding
     for keys, actions in outcomes:
         for at, message, code in _check_actions(actions, known):
             add(message, code, *keys, *at)
+    for at, message, code in (*_check_decides(task, known), *_check_equivalents(task)):
+        add(message, code, *at)
 
 
-Finding = tuple[tuple[str | int, ...], str, str]  # keys below the actions, sentence, code
+def _check_decides(task: Task, known: Known) -> Iterator[Finding]:
+    """`decides` names a clause, or an argument that an action of some accepted outcome is given."""
+    actions = [*task.expected.actions, *(a for other in task.expected.also_accept for a in other.actions)]
+    arguments = {f"{action.tool}.{name}" for action in actions for name in action.args}
+    clauses = () if known.clauses is None else known.clauses
+    for number, fact in enumerate(task.user.facts):
+        for position, decided in enumerate(fact.decides):
+            at = ("user", "facts", number, "decides", position)
+            if "." in decided and decided[:1].islower():
+                if decided not in arguments:
+                    near = suggestion(decided, arguments)
+                    yield (
+                        at,
+                        f"No expected action has the argument {shown(decided)}{near}",
+                        "unknown_argument",
+                    )
+            elif known.clauses is not None and decided not in clauses:
+                near = suggestion(decided, {*clauses, *arguments})
+                message = f"{shown(decided)} is neither a clause of policy.md nor tool.argument{near}"
+                yield at, message, "unknown_clause"
+
+
+def _check_equivalents(task: Task) -> Iterator[Finding]:
+    """The form of the names of mutants; whether there is such a mutant is for the verifier to say."""
+    seen: set[str] = set()
+    for number, entry in enumerate(task.expected.equivalents):
+        at = ("expected", "equivalents", number, "mutant")
+        if _MUTANT.fullmatch(entry.mutant) is None:
+            message = f"{shown(entry.mutant)} names no mutant; copy the name from `assay pack verify`, as in drop:2.tickets_open."
+            yield at, message, "bad_mutant"
+        elif entry.mutant in seen:
+            yield at, f"{shown(entry.mutant)} is listed already; remove one of the two.", "duplicate_mutant"
+        seen.add(entry.mutant)
+
+
+Finding = tuple[tuple[str | int, ...], str, str]  # keys, sentence, code
 
 
 def _check_actions(actions: Sequence[Action], known: Known) -> Iterator[Finding]:
@@ -109,6 +148,18 @@ def _check_action(number: int, action: Action, earlier: Iterable[str], known: Kn
             near = suggestion(found.group(1), earlier)
             message = f"{shown(text)} refers to no earlier action; give one 'as: {found.group(1)}', or write $$ for text{near}"
             yield (number, "args", *at), message, "unknown_reference"
+    for name, derivation in action.derived.items():
+        if name not in action.args:
+            message = f"'derived' explains {shown(name)}, but the action has no such argument{suggestion(name, action.args)}"
+            yield (number, "derived", name), message, "unknown_argument"
+        if (
+            derivation.clause is not None
+            and known.clauses is not None
+            and derivation.clause not in known.clauses
+        ):
+            near = suggestion(derivation.clause, known.clauses)
+            message = f"There is no clause {derivation.clause} in policy.md{near}"
+            yield (number, "derived", name, "clause"), message, "unknown_clause"
     schema = _input_of(action.tool, known)
     if schema is None:
         if known.broken is not None and action.tool not in known.broken:

@@ -208,7 +208,11 @@ def _check_comparison(pack: Pack, found: Catalogue, findings: Findings) -> None:
         places: list[tuple[str, str | int, str]] = [
             ("key", number, name) for number, name in enumerate(rules.key)
         ]
-        places += [("columns", name, name) for name in rules.columns]
+        places += [
+            (part, name, name)
+            for part, names in (("columns", rules.columns), ("cost", rules.cost))
+            for name in names
+        ]
         for part, key, column in places:
             if column not in columns:
                 message = f"The table {table} has no column {column}.{did_you_mean(column, columns)}"

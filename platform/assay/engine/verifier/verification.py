@@ -11,9 +11,13 @@ from assay.engine.packs.lint import Checked
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox.replay import OutOfTime
 from assay.engine.verifier.equivalents import EquivalentsReport, examine_equivalents
+from assay.engine.verifier.coverage import CoverageReport, examine_coverage
+from assay.engine.verifier.endings import EndingsReport, examine_endings
 from assay.engine.verifier.gold import GoldReport, examine_gold
+from assay.engine.verifier.money import MoneyReport, examine_money
 from assay.engine.verifier.mutation import MutationReport, examine_mutants
 from assay.engine.verifier.provenance import ProvenanceReport, examine_provenance
+from assay.engine.verifier.similarity import SimilarityReport, examine_similarity
 from assay.engine.verifier.subject import Subject, playable
 
 #: Seconds for a whole verification, unless the caller says otherwise.
@@ -45,7 +49,11 @@ class Verification:
     gold: GoldReport | None = None
     provenance: ProvenanceReport | None = None
     mutation: MutationReport | None = None
+    coverage: CoverageReport | None = None
+    endings: EndingsReport | None = None
+    similarity: SimilarityReport | None = None
     equivalents: EquivalentsReport | None = None
+    money: MoneyReport | None = None
 
     @property
     def sound(self) -> bool:
@@ -79,7 +87,11 @@ PARTS: dict[str, Callable[[Subject], Part]] = {
     "gold": examine_gold,
     "provenance": examine_provenance,
     "mutation": examine_mutants,
+    "coverage": examine_coverage,
+    "endings": examine_endings,
+    "similarity": examine_similarity,
     "equivalents": examine_equivalents,
+    "money": examine_money,
 }
 
 

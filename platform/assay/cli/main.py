@@ -180,6 +180,48 @@ def pack_new(name: str, into: Path) -> int:
     return new(name, into)
 
 
+@pack_group.command("try")
+@click.argument("pack", type=_FOLDER)
+@click.argument("task_id", metavar="TASK")
+@click.option(
+    "--as",
+    "role",
+    type=click.Choice(["bot", "user"]),
+    default="bot",
+    show_default=True,
+    help="Whom you play: the bot, or the customer of the bot that --bot names.",
+)
+@click.option("--bot", "spec", metavar="SPEC", help="With --as user: which bot, e.g. reference:faithful.")
+@click.option("--show-calls", is_flag=True, help="With --as user: show what the bot calls and gets.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    help="The same seed and words give the same conversation with a scripted customer or a reference bot.",
+)
+@_json
+@click.option("--base-url", help="Where the bot's model answers.")
+@click.option(
+    "--api-key", metavar="env:NAME", help="The environment variable that holds the key. Never the key itself."
+)
+@click.option("--param", "params", multiple=True, metavar="K=V", help="A parameter of the bot's model.")
+@click.option(
+    "--bot-option", "bot_options", multiple=True, metavar="K=V", help="Any other option of the connector."
+)
+@click.option("--persona", metavar="NAME", help="How the simulated customer talks.")
+@click.option(
+    "--persona-option",
+    "persona_options",
+    multiple=True,
+    metavar="K=V",
+    help="An option of the persona. May be repeated.",
+)
+def pack_try(role: str, **given: Any) -> int:
+    """Play the bot in TASK of PACK: talk to the customer, call tools, see the verdict. Or play the customer."""
+    from assay.cli.trying import try_task
+
+    return try_task(as_user=role == "user", **given)
+
+
 @pack_group.command("schema")
 @click.argument("kind", required=False, type=click.Choice(["pack", "tools", "tasks", "comparison", "seed"]))
 @click.option(

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 from assay.engine.packs.lint import Checked
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox.replay import OutOfTime
-from assay.engine.verifier.equivalents import EquivalentsReport, examine_equivalents
 from assay.engine.verifier.coverage import CoverageReport, examine_coverage
 from assay.engine.verifier.endings import EndingsReport, examine_endings
+from assay.engine.verifier.equivalents import EquivalentsReport, examine_equivalents
 from assay.engine.verifier.gold import GoldReport, examine_gold
 from assay.engine.verifier.money import MoneyReport, examine_money
 from assay.engine.verifier.mutation import MutationReport, examine_mutants

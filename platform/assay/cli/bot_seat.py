@@ -63,7 +63,7 @@ class BotSeat:
         self._commands = [*self._shown, "/call", "/search", "/read", "/done", "/handover"]
 
     async def respond(self, message: str) -> BotReply:
-        """What the person says next, after as many calls as they like. Raises LimitReached, PackFault."""
+        """What the person says next, after as many calls as they like. Raises LimitReached, PackFault, Stopped."""
         self._terminal.say(message, "customer>", "cyan")
         while True:
             # Blocks the event loop on purpose: nothing else goes on, and Ctrl-C gets through.

@@ -31,7 +31,7 @@ _REACTIONS = {
 
 
 class CustomerSeat:
-    """One conversation. See assay_sdk.SimulatedUser."""
+    """One conversation. See assay_sdk.SimulatedUser. Its methods raise Stopped."""
 
     def __init__(self, terminal: Terminal, script: UserScript) -> None:
         self._terminal = terminal

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
+import threading
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
 import click
+
+from assay_sdk import AssayError
 
 LONGEST_LINE = 20_000  # characters
 MOST_LINES = 2_000  # typed in one conversation
@@ -18,9 +23,14 @@ Completer = Callable[
 ]  # the line up to the cursor -> the words that could stand at its end
 
 
+class Stopped(AssayError):
+    """The person pressed Ctrl-C instead of typing a line."""
+
+
 class Terminal:
     """Asks for lines and prints. Input that cannot be used (too long, not UTF-8) counts as its end.
 
+    `stopped`: Ctrl-C was pressed while a line was awaited.
     `out` is where the conversation is shown. On a terminal lines can be edited and completed; from a pipe they are
     printed as they are read, so that what is shown can be followed.
     """
@@ -28,26 +38,26 @@ class Terminal:
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._interactive = sys.stdin.isatty() and out.isatty()
+        self.stopped = False
         self._lines = 0
         self._rest: list[str] = []
 
     def ask(self, prompt: str, complete: Completer | None = None) -> str | None:
-        """The next line without its end; None when there is no more input. Raises KeyboardInterrupt."""
+        """The next line without its end; None when there is no more input. Raises Stopped."""
         self._lines += 1
         if self._lines > MOST_LINES:
             self.say(f"More than {MOST_LINES:,} lines were typed; this is the end of the input.")
             return None
         try:
-            if self._interactive:
-                _prepare(complete)
-                line = input(f"{prompt} ")
-            else:
-                line = sys.stdin.readline(LONGEST_LINE + 2)
-                if not line:
-                    return None
-                self.say(f"{prompt} {line.rstrip()}" if len(line) <= LONGEST_LINE else prompt)
-        except EOFError:
+            with _interruptible():
+                line = self._read(prompt, complete)
+        except KeyboardInterrupt:
+            self.stopped = True
             self.say("")
+            raise Stopped("Stopped.") from None
+        except EOFError:
+            if self._interactive:
+                self.say("")
             return None
         except UnicodeDecodeError:
             self.say("What was typed is not UTF-8; this is the end of the input.")
@@ -57,6 +67,16 @@ class Terminal:
             self.say(f"A line has more than {LONGEST_LINE:,} characters; this is the end of the input.")
             return None
         return line.strip()
+
+    def _read(self, prompt: str, complete: Completer | None) -> str:
+        if self._interactive:
+            _prepare(complete)
+            return input(f"{prompt} ")
+        line = sys.stdin.readline(LONGEST_LINE + 2)
+        if not line:
+            raise EOFError
+        self.say(f"{prompt} {line.rstrip()}" if len(line) <= LONGEST_LINE else prompt)
+        return line
 
     def say(self, text: str, label: str = "", colour: str | None = None) -> None:
         """Print a text, its first line behind `label`. Control characters of bots and tools are left out."""
@@ -78,6 +98,19 @@ class Terminal:
             self.say_long("\n".join(self._rest))
         else:
             self.say("There is no more.")
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt at once: asyncio's own handler would only note it and wait for the line first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _prepare(complete: Completer | None) -> None:

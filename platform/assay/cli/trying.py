@@ -6,10 +6,7 @@ import asyncio
 import contextlib
 import json
 import secrets
-import signal
 import sys
-import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,8 +71,9 @@ def try_task(
             f"{task.id}: {task.title}\nYou are the bot of {loaded.manifest.title}. /help says how.\n"
         )
     seed = secrets.randbits(63) if seed is None else seed
-    with _interruptible():
-        record = looping.run(_hold(lab, task.id, seed))
+    record = looping.run(_hold(lab, task.id, seed))
+    if terminal.stopped:
+        raise KeyboardInterrupt
     _show_last_words(terminal, record, as_user)
     if as_json:
         print(json.dumps(record.as_json(), ensure_ascii=False))
@@ -129,20 +127,3 @@ async def _hold(lab: Lab, task_id: str, seed: int) -> TrialRecord:
     finally:
         with contextlib.suppress(Exception):
             await asyncio.wait_for(lab.connector.aclose(), timeout=_CLOSING_SECONDS)
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C ends the waiting for a line. asyncio's own handler would only note it and wait for the line first."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

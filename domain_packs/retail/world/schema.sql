@@ -161,6 +161,12 @@ CREATE TABLE carrier_claims (
     filed_at    TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE gift_receipts (
+    id        TEXT NOT NULL PRIMARY KEY,  -- the number on the receipt
+    line_id   TEXT NOT NULL UNIQUE REFERENCES order_lines (id),
+    issued_on TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE returns (
     id             TEXT NOT NULL PRIMARY KEY,
     order_id       TEXT NOT NULL REFERENCES orders (id),
@@ -173,7 +179,8 @@ CREATE TABLE returns (
     transport_fee  REAL NOT NULL CHECK (transport_fee >= 0),
     status         TEXT NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'in_transit', 'received', 'refunded', 'cancelled')),
     opened_at      TEXT NOT NULL,
-    received_on    TEXT
+    received_on    TEXT,
+    gift_receipt_id TEXT REFERENCES gift_receipts (id)   -- set when the recipient of a gift sends it back
 ) STRICT;
 
 CREATE TABLE refunds (
@@ -191,8 +198,9 @@ CREATE TABLE store_credits (
     customer_id TEXT NOT NULL REFERENCES customers (id),
     order_id    TEXT REFERENCES orders (id),
     amount      REAL NOT NULL CHECK (amount > 0),
-    reason      TEXT NOT NULL CHECK (reason IN ('goodwill', 'missed_visit', 'missed_promotion')),
-    created_at  TEXT NOT NULL
+    reason      TEXT NOT NULL CHECK (reason IN ('goodwill', 'missed_visit', 'missed_promotion', 'gift', 'trade_in')),
+    created_at  TEXT NOT NULL,
+    return_id   TEXT REFERENCES returns (id)             -- the gift return that it pays for
 ) STRICT;
 
 CREATE TABLE price_adjustments (
@@ -209,7 +217,8 @@ CREATE TABLE warranties (
     plan      TEXT NOT NULL CHECK (plan IN ('manufacturer', 'care_standard', 'care_complete')),
     starts_on TEXT NOT NULL,
     ends_on   TEXT NOT NULL,              -- last day of cover
-    status    TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'void'))
+    status    TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'void', 'cancelled')),
+    refunded  REAL NOT NULL DEFAULT 0 CHECK (refunded >= 0)  -- of the price of the plan, when it was cancelled
 ) STRICT;
 
 CREATE TABLE warranty_claims (
@@ -234,6 +243,11 @@ CREATE TABLE install_slots (
     booked   INTEGER NOT NULL DEFAULT 0 CHECK (booked >= 0 AND booked <= capacity)
 ) STRICT;
 
+CREATE TABLE install_holds (
+    slot_id TEXT NOT NULL PRIMARY KEY REFERENCES install_slots (id),
+    until   TEXT NOT NULL                 -- last day on which it is kept for another customer
+) STRICT;
+
 CREATE TABLE install_jobs (
     id         TEXT NOT NULL PRIMARY KEY,
     line_id    TEXT NOT NULL REFERENCES order_lines (id),
@@ -253,4 +267,81 @@ CREATE TABLE points_entries (
     kind        TEXT NOT NULL CHECK (kind IN ('earned', 'redeemed', 'expired', 'corrected', 'transferred')),
     order_id    TEXT REFERENCES orders (id),
     created_at  TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE trade_in_models (
+    id    TEXT NOT NULL PRIMARY KEY,
+    name  TEXT NOT NULL,
+    class TEXT NOT NULL CHECK (class IN ('laptop', 'tablet', 'phone', 'gaming')),
+    value REAL NOT NULL CHECK (value > 0)  -- today's value in the grade like_new
+) STRICT;
+
+CREATE TABLE trade_ins (
+    id              TEXT NOT NULL PRIMARY KEY,
+    customer_id     TEXT NOT NULL REFERENCES customers (id),
+    model_id        TEXT NOT NULL REFERENCES trade_in_models (id),
+    serial_no       TEXT NOT NULL,
+    grade           TEXT NOT NULL CHECK (grade IN ('like_new', 'good', 'worn', 'broken')),
+    amount          REAL NOT NULL CHECK (amount >= 0),       -- as quoted
+    quoted_on       TEXT NOT NULL,
+    valid_until     TEXT NOT NULL,
+    status          TEXT NOT NULL DEFAULT 'quoted'
+                    CHECK (status IN ('quoted', 'received', 'inspected', 'paid', 'returned', 'cancelled')),
+    inspected_grade TEXT CHECK (inspected_grade IN ('like_new', 'good', 'worn', 'broken')),
+    finding         TEXT,
+    credit          REAL NOT NULL DEFAULT 0 CHECK (credit >= 0)  -- given in the end
+) STRICT;
+
+CREATE TABLE financing_plans (
+    id            TEXT NOT NULL PRIMARY KEY,
+    order_id      TEXT NOT NULL UNIQUE REFERENCES orders (id),
+    months        INTEGER NOT NULL CHECK (months IN (6, 12, 24)),
+    monthly       REAL NOT NULL CHECK (monthly > 0),
+    open_months   INTEGER NOT NULL CHECK (open_months >= 0 AND open_months <= months),
+    next_due_on   TEXT,                    -- NULL when nothing is open
+    autopay       INTEGER NOT NULL CHECK (autopay IN (0, 1)),
+    status        TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'closed')),
+    payoff_amount REAL CHECK (payoff_amount > 0),            -- the offer to pay off, if there is one
+    payoff_until  TEXT,
+    CHECK ((open_months = 0) = (next_due_on IS NULL))
+) STRICT;
+
+CREATE TABLE financing_deferrals (
+    id         TEXT NOT NULL PRIMARY KEY,
+    plan_id    TEXT NOT NULL REFERENCES financing_plans (id),
+    old_due_on TEXT NOT NULL,
+    new_due_on TEXT NOT NULL,
+    fee        REAL NOT NULL CHECK (fee >= 0),
+    created_on TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE recalls (
+    id          TEXT NOT NULL PRIMARY KEY,
+    product_id  TEXT NOT NULL REFERENCES products (id),
+    title       TEXT NOT NULL,
+    fault       TEXT NOT NULL,
+    serial_from TEXT NOT NULL,
+    serial_to   TEXT NOT NULL,
+    remedy      TEXT NOT NULL CHECK (remedy IN ('replacement', 'repair_kit', 'choice')),
+    begun_on    TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE recall_registrations (
+    id            TEXT NOT NULL PRIMARY KEY,
+    recall_id     TEXT NOT NULL REFERENCES recalls (id),
+    line_id       TEXT NOT NULL REFERENCES order_lines (id),
+    serial_no     TEXT NOT NULL UNIQUE,
+    remedy        TEXT NOT NULL CHECK (remedy IN ('replacement', 'repair_kit', 'refund')),
+    refund_amount REAL NOT NULL CHECK (refund_amount >= 0),
+    created_at    TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE pickups (
+    order_id     TEXT NOT NULL PRIMARY KEY REFERENCES orders (id),
+    store_id     TEXT NOT NULL REFERENCES warehouses (id),
+    ready_on     TEXT NOT NULL,
+    hold_until   TEXT NOT NULL,
+    extensions   INTEGER NOT NULL DEFAULT 0 CHECK (extensions >= 0),
+    collector    TEXT,                     -- somebody else who may collect it
+    collected_on TEXT
 ) STRICT;

@@ -79,6 +79,14 @@ class ProvenanceReport:
         }
 
 
+def traces_of(subject: Subject) -> Mapping[str, tuple[Trace, ...]]:
+    """The traces of the chosen tasks, made once. Raises OutOfTime."""
+    if "traces" not in subject.shared:
+        examine_provenance(subject)
+    traces: Mapping[str, tuple[Trace, ...]] = subject.shared["traces"]
+    return traces
+
+
 def examine_provenance(subject: Subject) -> ProvenanceReport:
     """Trace every argument of the chosen tasks. Raises OutOfTime."""
     tracer = Tracer(subject)
@@ -91,6 +99,7 @@ def examine_provenance(subject: Subject) -> ProvenanceReport:
             problems += found
     finally:
         tracer.close()
+    subject.shared["traces"] = traces
     return ProvenanceReport(traces, tuple(sorted(problems)))
 
 

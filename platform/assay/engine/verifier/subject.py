@@ -41,6 +41,9 @@ class Subject:
     whole: bool
     until: float
     _golds: dict[str, Gold] = field(default_factory=dict, repr=False)
+    shared: dict[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # what one part found and a later one needs
 
     @classmethod
     def of(cls, world: World, chosen: Callable[[str], bool] | None, seconds: float) -> Subject:

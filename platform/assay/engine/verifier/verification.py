@@ -14,6 +14,8 @@ from assay.engine.verifier.coverage import CoverageReport, examine_coverage
 from assay.engine.verifier.endings import EndingsReport, examine_endings
 from assay.engine.verifier.equivalents import EquivalentsReport, examine_equivalents
 from assay.engine.verifier.gold import GoldReport, examine_gold
+from assay.engine.verifier.information import InformationReport, examine_information
+from assay.engine.verifier.leaks import LeaksReport, examine_leaks
 from assay.engine.verifier.money import MoneyReport, examine_money
 from assay.engine.verifier.mutation import MutationReport, examine_mutants
 from assay.engine.verifier.provenance import ProvenanceReport, examine_provenance
@@ -48,6 +50,8 @@ class Verification:
     seconds: float
     gold: GoldReport | None = None
     provenance: ProvenanceReport | None = None
+    information: InformationReport | None = None
+    leaks: LeaksReport | None = None
     mutation: MutationReport | None = None
     coverage: CoverageReport | None = None
     endings: EndingsReport | None = None
@@ -86,6 +90,8 @@ class Verification:
 PARTS: dict[str, Callable[[Subject], Part]] = {
     "gold": examine_gold,
     "provenance": examine_provenance,
+    "information": examine_information,
+    "leaks": examine_leaks,
     "mutation": examine_mutants,
     "coverage": examine_coverage,
     "endings": examine_endings,

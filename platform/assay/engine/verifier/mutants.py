@@ -91,7 +91,7 @@ def pool_of(plans: Mapping[str, Plan]) -> list[Step]:
 
 def _wrong_steps(world: World, gold: Gold, step: Step, content: Content) -> Iterator[tuple[str, Path, Step]]:
     spec = world.compiled[step.tool].spec.input_schema
-    cells = _reference_cells(world, gold)
+    cells = _reference_cells(world, gold, step)
     seen: set[str] = set()
     for path, value, schema in leaves(step.given, spec):
         if isinstance(value, str) and _is_known_text(gold, step, value, schema, content):
@@ -113,10 +113,12 @@ def _wrong_steps(world: World, gold: Gold, step: Step, content: Content) -> Iter
             yield "omit", (name,), without(step, (name,))
 
 
-def _reference_cells(world: World, gold: Gold) -> set[Any]:
-    """Values that the outcome holds in foreign keys of rows made, or in those that changed."""
+def _reference_cells(world: World, gold: Gold, step: Step) -> set[Any]:
+    """Values that a step put into foreign keys of rows that it made or changed."""
     found: set[Any] = set()
     for row in gold.changes.rows:
+        if row.call != step.place - 1:
+            continue
         for column in world.tables[row.table].foreign_keys:
             value = (row.after or {}).get(column)
             if value is not None and (row.before is None or row.before[column] != value):

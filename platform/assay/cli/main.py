@@ -252,11 +252,17 @@ def pack_schema(kind: str | None, out: Path | None) -> int:
     type=click.FloatRange(1, 86_400),
     help="When this time is over, verification ends, and that is a finding.",
 )
-def pack_verify(pack: Path, as_json: bool, globs: tuple[str, ...], seconds: float) -> int:
+@click.option(
+    "--html",
+    type=_FOLDER,
+    metavar="FILE",
+    help="Write what was found as one HTML file that needs no network.",
+)
+def pack_verify(pack: Path, as_json: bool, globs: tuple[str, ...], seconds: float, html: Path | None) -> int:
     """Let PACK (a folder or a zip) prove that its verdicts can be trusted."""
     from assay.cli.verifying import verify_pack
 
-    return verify_pack(pack, as_json, globs, seconds)
+    return verify_pack(pack, as_json, globs, seconds, html)
 
 
 @cli.group("plugins")

@@ -17,8 +17,11 @@ from assay.engine.verifier.loading import load
 from assay_sdk import OptionsError
 
 
-def verify_pack(path: Path, as_json: bool, globs: Sequence[str], seconds: float) -> int:
-    """Verify a pack and print what was found; exit code 1 when there is a finding. Raises PackError, OptionsError."""
+def verify_pack(
+    path: Path, as_json: bool, globs: Sequence[str], seconds: float, html: Path | None = None
+) -> int:
+    """Verify a pack and print what was found, with `html` also as a page in that file; exit code 1 when there is a
+    finding. Raises PackError, OptionsError."""
     chosen = None if not globs else lambda task_id: any(fnmatchcase(task_id, glob) for glob in globs)
     checked, problems = load(path, chosen)
     if checked is None:
@@ -28,6 +31,11 @@ def verify_pack(path: Path, as_json: bool, globs: Sequence[str], seconds: float)
             f"No task of {checked.pack.name} matches {', '.join(globs)}; `assay pack show {path}` lists the tasks."
         )
     found = verify(checked, tasks=chosen, seconds=seconds)
+    if html is not None:
+        from assay.reports.verification import render_page
+
+        html.write_text(render_page(_document(found, problems)), encoding="utf-8")
+        print(f"Report: {html}", file=sys.stderr)
     if as_json:
         print(json.dumps(_document(found, problems), ensure_ascii=False))
     else:

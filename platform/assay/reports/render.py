@@ -25,11 +25,12 @@ def render_source(source: ReportSource) -> str:
 
     # Figures are worded by `report_data`; the few bare numbers left are not to be changed by a locale.
     context = Context({"report": report_data(source)}, use_l10n=False)
-    return _engine().get_template("reports/report.html").render(context)
+    return engine().get_template("reports/report.html").render(context)
 
 
 @cache
-def _engine() -> Engine:
+def engine() -> Engine:
+    """The templates, without Django's settings."""
     # An engine of its own, so that the command line can write reports without Django's settings.
     from django.template import Engine
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -43,56 +44,73 @@ class Hints:
 
     def _search(self, sandbox: Sandbox, task_id: str, before: int, value: Any) -> str | None:
         gold = self._subject.gold(task_id)
-        keys: dict[Any, None] = {f.value: None for f in gold.task.user.facts}
+        keys: Keys = {f.value: {_letters(f.key)} for f in gold.task.user.facts}
         for outcome in gold.outcomes[:before]:
-            keys |= dict.fromkeys(_keys(outcome.content))
+            _add_keys(keys, outcome.content)
         tools = [
             s for s in self._subject.world.specs if s.kind == "read" and not s.name.startswith("knowledge_")
         ]
         tried: set[str] = set()
         for _ in range(2):  # what a first look-up returns may be the key of a second one
-            found: dict[Any, None] = {}
-            for call in (c for tool in tools for c in _calls(tool, list(keys))):
-                text = json.dumps(call, sort_keys=True)
+            found: Keys = {}
+            calls = [call for tool in tools for call in itertools.islice(_calls(tool, keys), MOST_CALLS)]
+            for _, name, arguments in sorted(calls, key=lambda call: call[0]):
+                text = name + json.dumps(arguments, sort_keys=True)
                 if text in tried:
                     continue
                 if len(tried) >= MOST_CALLS:
                     return None
                 tried.add(text)
-                outcome = sandbox.call(call[0], call[1])
+                outcome = sandbox.call(name, arguments)
                 if not outcome.ok or outcome.empty:
                     continue
                 for path, leaf in leaves(outcome.content):
                     if _is(leaf, value):
-                        given = ", ".join(f"{k}: {v}" for k, v in call[1].items())
-                        return f"{call[0]} {{{given}}} returns it as {path or 'its result'}"
-                found |= dict.fromkeys(_keys(outcome.content))
+                        given = ", ".join(f"{k}: {v}" for k, v in arguments.items())
+                        return f"{name} {{{given}}} returns it as {path or 'its result'}"
+                _add_keys(found, outcome.content)
             keys = found
         return None
 
 
-def _calls(tool: ToolSpec, keys: list[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+#: Values that a look-up may go by, with the names under which they were met.
+Keys = dict[Any, set[str]]
+
+
+def _calls(tool: ToolSpec, keys: Keys) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+    """(rank, tool, arguments) for every way to fill the required arguments; those whose names fit have a low rank."""
     required = list(tool.input_schema.get("required", ()))
     properties = tool.input_schema.get("properties", {})
     if len(required) > 2:
         return
-    choices = []
+    choices: list[list[tuple[Any, bool]]] = []
     for name in required:
         schema = properties.get(name, {})
+        fits = _letters(name)
         if "enum" in schema:
-            choices.append(list(schema["enum"]))
-        elif schema.get("type") in ("integer", "number"):
-            choices.append([k for k in keys if isinstance(k, int | float)])
-        else:
-            choices.append([k for k in keys if isinstance(k, str)])
-    for values in itertools.product(*choices):
-        yield tool.name, dict(zip(required, values, strict=True))
+            choices.append([(value, True) for value in schema["enum"]])
+            continue
+        kinds = (int, float) if schema.get("type") in ("integer", "number") else (str,)
+        values = [
+            (value, any(fits in n or n in fits for n in names))
+            for value, names in keys.items()
+            if isinstance(value, kinds) and not isinstance(value, bool)
+        ]
+        choices.append(sorted(values, key=lambda pair: not pair[1]))
+    for chosen in itertools.product(*choices):
+        misfits = sum(not fitting for _, fitting in chosen)
+        arguments = dict(zip(required, (value for value, _ in chosen), strict=True))
+        yield 10 * misfits + len(required), tool.name, arguments
 
 
-def _keys(content: Any) -> Iterator[Any]:
-    for _, leaf in leaves(content):
+def _add_keys(keys: Keys, content: Any) -> None:
+    for path, leaf in leaves(content):
         if isinstance(leaf, str) and 0 < len(leaf) <= _LONGEST_KEY:
-            yield leaf
+            keys.setdefault(leaf, set()).add(_letters(path.rsplit(".", 1)[-1]))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.casefold())
 
 
 def _is(leaf: Any, value: Any) -> bool:

@@ -132,7 +132,7 @@ def verify(
         version=pack.version,
         content_hash=pack.content_hash,
         tasks=subject.tasks,
-        problems=tuple(dict.fromkeys(problems)),
+        problems=tuple(sorted(set(problems), key=lambda p: (p.path, p.line, p.code, p.message))),
         seconds=time.monotonic() - begun,
         **parts,  # type: ignore[arg-type]  # each under its own name
     )

@@ -20,7 +20,8 @@ bot: You book repairs for a workshop.
 # Repairs
 
 - A repair is booked for the machine that the customer names. {#WRK-1.1}
-- A repair costs 40.00 an hour; a loom needs a new belt and a new reed, written as belt and reed. {#WRK-1.2}
+- A loom takes 2 hours and 80.00, less 5.50 for whoever waits a week; it needs a new belt (12.50) and a new reed, written
+  as belt and reed. {#WRK-1.2}
 - Urgent repairs are called for at 14:30. {#WRK-1.3}
 """,
     "world/schema.sql": """

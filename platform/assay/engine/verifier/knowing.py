@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -104,6 +105,9 @@ class Store:
     """What was learnt at one stage: texts, and the scalars of results, each where it was first met."""
 
     passages: list[Passage] = field(default_factory=list)
+    rows: list[Passage] = field(
+        default_factory=list
+    )  # the scalars of one object, for names and addresses in parts
     numbers: dict[float, Place] = field(default_factory=dict)
     texts: dict[str, Place] = field(default_factory=dict)
     instants: dict[float, Place] = field(default_factory=dict)  # by POSIX time
@@ -123,8 +127,10 @@ class Known:
 
     def learn(self, value: Any, place: Place) -> None:
         """Add what a result holds, at any depth."""
+        for path, row in _rows(value):
+            self._own.rows.append(Passage(Place(place.kind, _joined(place.name, path)), row, self._clock))
         for path, leaf in leaves(value):
-            at = Place(place.kind, f"{place.name}.{path}" if path else place.name)
+            at = Place(place.kind, _joined(place.name, path))
             if isinstance(leaf, bool) or leaf is None:
                 continue
             if isinstance(leaf, int | float):
@@ -196,8 +202,11 @@ class Known:
             yield from (p.place for p in self.passages() if len(digits) >= 7 and digits in p.phones)
         pieces = words(value)
         if len(pieces) > 1 and not as_date and as_moment is None:
-            # The same words in another order, or the parts of a name or an address in one row.
-            yield from (p.place for p in self.passages() if pieces <= p.words)
+            # The same words in another order, or the parts of a name or an address in one row. A policy is too long
+            # for that: all words stand somewhere in it.
+            short = (p for p in self.passages() if p.spoken or p.place.kind == "result")
+            rows = (row for store in self._stores for row in store.rows)
+            yield from (p.place for p in itertools.chain(short, rows) if pieces <= p.words)
 
     def _moment(self, value: datetime, text: str) -> Iterator[Place]:
         if value.tzinfo is not None:
@@ -221,7 +230,7 @@ class Known:
 
     def _nearest_number(self, value: float) -> tuple[str, Place] | None:
         found = [(n, place) for store in self._stores for n, place in store.numbers.items()]
-        found += [(n, p.place) for p in self.passages() for n in p.numbers]
+        found += [(n, p.place) for p in self.passages() if p.place.kind != "tools" for n in p.numbers]
         best = min(found, key=lambda pair: abs(pair[0] - value), default=None)
         return best and (f"{best[0]:g}" if best[0] == round(best[0]) else f"{best[0]:.2f}", best[1])
 
@@ -281,12 +290,29 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every scalar in a JSON value with its path ("lines.0.paid")."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from leaves(inner, f"{path}.{key}" if path else str(key))
+            yield from leaves(inner, _joined(path, str(key)))
     elif isinstance(value, list | tuple):
         for number, inner in enumerate(value):
-            yield from leaves(inner, f"{path}.{number}" if path else str(number))
+            yield from leaves(inner, _joined(path, str(number)))
     else:
         yield path, value
+
+
+def _rows(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every object in a JSON value with its own scalars as one text."""
+    if isinstance(value, Mapping):
+        own = [str(v) for v in value.values() if isinstance(v, str | int | float) and not isinstance(v, bool)]
+        if len(own) > 1:
+            yield path, "\n".join(own)
+        for key, inner in value.items():
+            yield from _rows(inner, _joined(path, str(key)))
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _rows(inner, _joined(path, str(number)))
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path and name else path or name
 
 
 def plain(text: str) -> str:

@@ -37,7 +37,7 @@ class Content:
         self._unique = unique
         self.rows = rows
         self._nearest: dict[Place, tuple[Key, ...]] = {}
-        self._belonging: dict[tuple[str, Place], frozenset[Key]] = {}
+        self._belonging: dict[str, dict[Place, frozenset[Key]]] = {}
 
     @classmethod
     def of(cls, world: World, task: Task) -> Content:
@@ -103,11 +103,14 @@ class Content:
 
     def below(self, table: str, root: Place) -> frozenset[Key]:
         """The keys of a table's rows that belong to a row."""
-        known = self._belonging.get((table, root))
+        known = self._belonging.get(table)
         if known is None:
-            known = frozenset(k for k in self.rows[table] if root in self.above((table, k)))
-            self._belonging[(table, root)] = known
-        return known
+            listed: dict[Place, set[Key]] = defaultdict(set)
+            for key in self.rows[table]:
+                for place in self.above((table, key)):
+                    listed[place].add(key)
+            known = self._belonging[table] = {place: frozenset(keys) for place, keys in listed.items()}
+        return known.get(root, frozenset())
 
     def _parents(self, place: Place) -> Iterable[Place]:
         row = self.row(place)

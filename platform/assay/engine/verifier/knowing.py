@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from assay.engine.packs.models import Pack, Task
 from assay.engine.verifier import prose
 
-Kind = Literal["opening", "fact", "customer", "result", "policy", "article", "clock", "tools"]
+Kind = Literal["opening", "fact", "customer", "result", "clock", "article", "policy", "tools"]
+KINDS = get_args(Kind)
 
 _QUOTES = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-", "\u00a0": " "}
@@ -74,6 +75,10 @@ class Passage:
         return frozenset(value for value, _ in prose.numbers(self.text))
 
     @cached_property
+    def amounts(self) -> frozenset[float]:
+        return self.numbers if self.spoken else frozenset(prose.amounts(self.text))
+
+    @cached_property
     def dates(self) -> frozenset[str]:
         return frozenset(prose.dates(self.text, self.clock, spoken=self.spoken))
 
@@ -109,6 +114,7 @@ class Store:
         default_factory=list
     )  # the scalars of one object, for names and addresses in parts
     numbers: dict[float, Place] = field(default_factory=dict)
+    amounts: dict[float, Place] = field(default_factory=dict)
     texts: dict[str, Place] = field(default_factory=dict)
     instants: dict[float, Place] = field(default_factory=dict)  # by POSIX time
 
@@ -135,6 +141,8 @@ class Known:
                 continue
             if isinstance(leaf, int | float):
                 self._own.numbers.setdefault(float(leaf), at)
+                if isinstance(leaf, float):  # a column of amounts is REAL; a count is not
+                    self._own.amounts.setdefault(leaf, at)
             elif isinstance(leaf, str) and leaf:
                 self._own.texts.setdefault(plain(leaf), at)
                 self.say(leaf, at)
@@ -151,34 +159,37 @@ class Known:
         for store in self._stores:
             yield from store.passages
 
-    def places(self, value: Any) -> Iterator[Place]:
-        """Every place in which a scalar value stands, in the form its type asks for."""
-        if isinstance(value, bool) or value is None:
-            return
-        if isinstance(value, int | float):
-            yield from self._number(float(value))
-        elif isinstance(value, str):
-            yield from self._text(value)
+    def places(self, value: Any, *, money: bool = False) -> tuple[Place, ...]:
+        """Every place in which a scalar value stands, in the form its type asks for; what is nearest to the task first.
 
-    def place(self, value: Any) -> Place | None:
-        """The first place in which a scalar value stands; None when it cannot be known."""
-        return next(self.places(value), None)
+        `money`: a number is an amount. The 6 of "6 days", of a count or of a line's number is none.
+        """
+        if isinstance(value, bool) or value is None:
+            return ()
+        if isinstance(value, int | float):
+            found = self._number(float(value), money)
+        else:
+            found = self._text(value) if isinstance(value, str) else iter(())
+        return tuple(sorted(dict.fromkeys(found), key=lambda place: KINDS.index(place.kind)))
 
     def knows_words(self, text: str) -> bool:
         """Whether every word of a text stands somewhere, for texts that are searched by."""
         wanted = words(text)
         return all(any(_has_word(p.words, word) for p in self.passages()) for word in wanted)
 
-    def _number(self, value: float) -> Iterator[Place]:
-        for store in self._stores:
-            for number, place in store.numbers.items():
-                if _same(number, value):
-                    yield place
-        for passage in self.passages():
-            if any(_same(n, abs(value)) for n in passage.numbers):
-                yield passage.place
-        if value == self._clock.year:
+    def _number(self, value: float, money: bool) -> Iterator[Place]:
+        for number, place in self._numbers(money):
+            if _same(number, value) or (place.kind != "result" and _same(number, abs(value))):
+                yield place
+        if value == self._clock.year and not money:
             yield Place("clock")
+
+    def _numbers(self, money: bool) -> Iterator[tuple[float, Place]]:
+        for store in self._stores:
+            yield from (store.amounts if money else store.numbers).items()
+        for passage in self.passages():
+            for number in passage.amounts if money else passage.numbers:
+                yield number, passage.place
 
     def _text(self, value: str) -> Iterator[Place]:
         wanted = plain(value)
@@ -220,17 +231,16 @@ class Known:
             if any(hour in p.times for p in self.passages()):
                 yield from days
 
-    def nearest(self, value: Any) -> tuple[str, Place] | None:
+    def nearest(self, value: Any, *, money: bool = False) -> tuple[str, Place] | None:
         """The known value that looks most like one that is not known, and where it stands."""
         if isinstance(value, int | float):
-            return self._nearest_number(float(value))
+            return self._nearest_number(float(value), money)
         if prose.is_date(str(value)):
             return self._nearest_date(str(value))
         return self._nearest_text(str(value))
 
-    def _nearest_number(self, value: float) -> tuple[str, Place] | None:
-        found = [(n, place) for store in self._stores for n, place in store.numbers.items()]
-        found += [(n, p.place) for p in self.passages() if p.place.kind != "tools" for n in p.numbers]
+    def _nearest_number(self, value: float, money: bool) -> tuple[str, Place] | None:
+        found = [pair for pair in self._numbers(money) if pair[1].kind != "tools"]
         best = min(found, key=lambda pair: abs(pair[0] - value), default=None)
         return best and (f"{best[0]:g}" if best[0] == round(best[0]) else f"{best[0]:.2f}", best[1])
 
@@ -262,7 +272,7 @@ def known_to_all(pack: Pack) -> Known:
     known.say(bare(pack.policy), Place("policy"))
     for section in pack.sections:
         known.say(
-            f"{section.id}\n{section.article}\n{section.heading}\n{section.text}",
+            f"{section.id}\n{section.article}\n{section.heading}\n{bare(section.text)}",
             Place("article", section.id),
         )
     known.say(pack.manifest.bot, Place("policy", "who the bot is"))

@@ -42,6 +42,14 @@ _WORDED_HOUR = re.compile(
     rf"\b(?P<half>half past\s+)?(?P<hour>{'|'.join(_HOURS_IN_WORDS)})(?P<rest>\s+(?:o'clock|in the (?:morning|afternoon|evening)))?\b",
     re.IGNORECASE,
 )
+_CURRENCY = re.compile(r"(?:[$€£¥]|[A-Z]{3})\s?$")
+#: What follows a number that counts something. Nothing but white space, a hyphen or a degree's mark comes between.
+_UNIT = re.compile(
+    r"[\s\u00a0-]{0,2}(?:%|per\s?cent|percent|(?:st|nd|rd|th)\b|(?:[a-z]+\s)?(?:calendar|business|working|full|whole|more)?\s?"
+    r"(?:second|minute|hour|day|night|week|month|quarter|year|time|km|mile|metre|meter|kg|inch|guest|adult|child|person|people|"
+    r"room|point|digit|character|letter|instalment|installment|step|attempt|letter|piece|unit|item|seat|licen[cs]e|device|mb|gb|tb|wh|a\.m|p\.m|am\b|pm\b))",
+    re.IGNORECASE,
+)
 _PAIRS = {"both": 2.0, "twice": 2.0, "pair": 2.0, "couple": 2.0, "dozen": 12.0, "half": 0.5}
 _PAIR = re.compile(rf"\b({'|'.join(_PAIRS)})\b", re.IGNORECASE)
 _UP_TO_TWELFTH = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
@@ -57,6 +65,18 @@ def numbers(text: str) -> Iterator[tuple[float, int]]:
     for words, pattern in ((_PAIRS, _PAIR), (_ORDINALS, _ORDINAL)):
         for found in pattern.finditer(text):
             yield words[found[1].casefold()], found.start()
+
+
+def amounts(text: str) -> Iterator[float]:
+    """The numbers of a text that can be amounts of money: with cents or a currency, or without a unit after them."""
+    for named in numbers_in(text):
+        digits = text[named.start : named.end]
+        if not digits[:1].isdigit():
+            continue  # "two" hours or "three" nights
+        decimals = re.search(r"[.,]\d{2}$", digits) is not None
+        currency = _CURRENCY.search(text, max(0, named.start - 4), named.start) is not None
+        if decimals or currency or not _UNIT.match(text, named.end):
+            yield from named.values
 
 
 def dates(text: str, clock: datetime, *, spoken: bool = False) -> Iterator[str]:

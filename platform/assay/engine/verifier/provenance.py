@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,10 @@ How = Literal["reference", "choice", "known", "wording", "derived", "unknown"]
 
 #: Another text for a free one; as long as the tool's schema wants it.
 _OTHER_WORDING = "said in other words, "
+_MONEY = re.compile(
+    r"amount|fee|price|cost|total|refund|charge|premium|deductible|payout|payment|credit|deposit|balance|penalty|excess|"
+    r"reimburse|paid|allowance|value"
+)
 #: The tool whose query is a bot's own words.
 _SEARCH = ("knowledge_search", "query")
 
@@ -209,7 +214,7 @@ class _Walk:
                 self.traces.append(Trace(index + 1, action.tool, name, dotted, value, how, places))
                 if how == "unknown" and value not in self.reported:
                     self.reported.append(value)
-                    self._unknown(index, action, (name, *path), value)
+                    self._unknown(index, action, (name, *path), value, _is_money(name, inner))
 
     def _how(
         self,
@@ -224,7 +229,7 @@ class _Walk:
             return "reference", (Place("result", written[1:]),)
         if value is None or isinstance(value, bool) or value in ("", 0, 1) or _is_choice(schema):
             return "choice", ()
-        places = tuple(dict.fromkeys(self.known.places(value)))
+        places = self.known.places(value, money=_is_money(str(keys[0]), schema))
         if places:
             return "known", places
         if isinstance(value, str):
@@ -285,12 +290,14 @@ class _Walk:
                 "value",
             )
 
-    def _unknown(self, index: int, action: Action, keys: tuple[str | int, ...], value: Any) -> None:
+    def _unknown(
+        self, index: int, action: Action, keys: tuple[str | int, ...], value: Any, money: bool
+    ) -> None:
         name = ".".join(str(k) for k in keys)
         parts = [
             f"Action {index + 1}: {action.tool}.{name} is {shown(value)}, which cannot be known by then."
         ]
-        near = self.known.nearest(value)
+        near = self.known.nearest(value, money=money)
         if near is not None:
             parts.append(f"The nearest known value is {shown(near[0])} in {near[1]}.")
         look_up = self.tracer.hints.look_up(self.task_id, index, value) if actions_are_gold(self) else None
@@ -372,6 +379,11 @@ def _is_choice(schema: Mapping[str, Any]) -> bool:
         return True
     members = [m for key in ("anyOf", "oneOf") for m in schema.get(key, ()) if isinstance(m, Mapping)]
     return bool(members) and all(_is_choice(m) or m.get("type") == "null" for m in members)
+
+
+def _is_money(argument: str, schema: Mapping[str, Any]) -> bool:
+    """Whether an argument is an amount of money: any number, by its schema, with a name that says so."""
+    return schema.get("type") == "number" and _MONEY.search(argument.casefold()) is not None
 
 
 def _input_of(subject: Subject, tool: str) -> Mapping[str, Any]:

@@ -17,9 +17,12 @@ import scipy.stats
 import yaml
 
 from assay.engine.packs import load_pack
+from assay.engine.packs.lint import check
 from assay.engine.sandbox import Sandbox, World, compare
 from assay.engine.statistics.summary import TrialOutcome, summarise
 from assay.engine.trial import Lab, run_trial
+from assay.engine.verifier import verify
+from assay.engine.verifier.mutation import FATES
 from assay.plugins.bots import build_connector
 from tests.benchmarks.measure import Measure, median_seconds
 
@@ -50,6 +53,22 @@ def _packs() -> Iterator[Measure]:
     )  # fmt: skip
     pack = load_pack(RETAIL)
     yield Measure("prepare its world", median_seconds(lambda: World.prepare(pack), repeat=5) * 1e3, "ms")
+    yield _verification()
+
+
+def _verification() -> Measure:
+    """All tasks with their mutants; a fresh world each time, as the command has."""
+    checked = [check(RETAIL) for _ in range(3)]
+    found = verify(checked[0])
+    assert found.mutation is not None
+    mutants = found.mutation.count(*FATES)
+    left = iter(checked[1:])
+    # five packs of some 105 tasks are to be verified within a minute
+    goal = 60 / 525 * len(found.tasks)
+    taken = median_seconds(lambda: verify(next(left)), repeat=1)
+    return Measure(
+        f"verify the retail pack, {len(found.tasks)} tasks and {mutants} mutants", taken, "s", goal
+    )
 
 
 def _sandboxes(world: World) -> Iterator[Measure]:

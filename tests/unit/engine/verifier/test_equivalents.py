@@ -51,7 +51,10 @@ def test_wording_that_is_compared_is_a_finding_where_it_stands() -> None:
 @pytest.mark.parametrize(
     "known",
     [
-        ("opening: My loom has stopped and I need it soon.", "opening: 'Please write: shuttle sticks when cold.'"),
+        (
+            "opening: My loom has stopped and I need it soon.",
+            "opening: 'Please write: shuttle sticks when cold.'",
+        ),
         ("value: 7 Mill Lane}", "value: 7 Mill Lane}\n      - {key: words, value: Shuttle sticks when cold}"),
     ],
 )

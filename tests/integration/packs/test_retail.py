@@ -1,25 +1,20 @@
-"""The retail pack that ships with Assay: sound as a pack, consistent as a world, and its tasks prove something."""
+"""The retail pack: its world is consistent, figures stand where a bot has to look for them, tickets are complete.
+
+What holds for every pack is in test_every_pack.py.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from assay.engine.packs import load_pack
 from assay.engine.packs.lint import Checked, check
-from assay.engine.packs.models import Action, Task
-from assay.engine.sandbox import ChangeSet, compare
-from assay.engine.sandbox.replay import resolve
 
-RETAIL = Path(__file__).parents[2] / "domain_packs" / "retail"
+RETAIL = Path(__file__).parents[3] / "domain_packs" / "retail"
 TASKS = sorted(load_pack(RETAIL).tasks)
 BOOKKEEPING = {"tickets", "ticket_notes"}
-#: What a check was given leaves no trace but its result: other values that fail are the same outcome.
-SAME_OUTCOME = {("RET-ACC-003", "identity_verify")}
 
 
 @pytest.fixture(scope="module")
@@ -30,52 +25,33 @@ def retail() -> Checked:
 # --- the pack -------------------------------------------------------------------------------------
 
 
-def test_the_pack_has_the_breadth_it_promises(retail: Checked) -> None:
+def test_the_systems_of_a_retailer_are_there(retail: Checked) -> None:
     systems = {tool.system for tool in retail.pack.tools.values()}
-    assert len(retail.pack.tools) >= 25
-    assert systems >= {
-        *("orders", "shipments", "tracking", "returns", "refunds", "warranties", "installation"),
-        *("promotions", "membership", "inventory", "helpdesk"),
+    assert systems == {
+        *("customers", "orders", "shipments", "returns", "refunds", "warranties", "installation"),
+        *("promotions", "membership", "inventory", "trade_in", "helpdesk"),
     }
-    assert len(TASKS) >= 30
-    assert len({section.article for section in retail.pack.sections}) >= 10
+    assert 20 <= len(retail.pack.tools) <= 45
 
 
 def test_every_domain_has_tasks(retail: Checked) -> None:
     groups = {task.group_name for task in retail.pack.tasks.values()}
     assert groups == {
         *("returns", "refunds", "orders", "shipments", "warranties", "installation", "promotions"),
-        *("membership", "account", "safety"),
+        *("membership", "account", "safety", "gifts", "trade_in", "financing", "recalls"),
     }
-
-
-def test_every_task_is_a_combination_of_clause_and_trap_of_its_own(retail: Checked) -> None:
-    combinations = [(frozenset(task.clauses), task.trap) for task in retail.pack.tasks.values()]
-    assert all(clauses and trap for clauses, trap in combinations)
-    assert len(set(combinations)) == len(combinations)
-    traps = [trap for _, trap in combinations]
-    assert len(set(traps)) == len(traps)
-
-
-def test_every_clause_is_exercised_and_every_clause_named_exists(retail: Checked) -> None:
-    named = {clause for task in retail.pack.tasks.values() for clause in task.clauses}
-    assert named == set(retail.pack.clauses)
 
 
 def test_often_the_right_thing_is_to_change_nothing_but_the_ticket(retail: Checked) -> None:
     quiet = [t for t in TASKS if {row.table for row in retail.world.expected(t)[0].rows} <= BOOKKEEPING]
     refused = [t for t in quiet if "must_refuse" in retail.pack.tasks[t].hardness]
-    assert len(quiet) >= 8
-    assert len(refused) >= 8
-
-
-def test_some_tasks_judge_the_last_reply_as_well(retail: Checked) -> None:
-    assert sum(bool(task.reply) for task in retail.pack.tasks.values()) >= 5
+    assert 20 <= len(quiet) <= 0.4 * len(TASKS)
+    assert len(refused) >= 15
 
 
 def test_figures_stand_in_the_articles_and_not_in_the_policy(retail: Checked) -> None:
     articles = "\n".join(section.text for section in retail.pack.sections)
-    for figure in ("129.00", "9.95", "12.50", "45.00 for each unit", "Tulsa"):
+    for figure in ("129.00", "9.95", "12.50", "45.00 for each unit", "Tulsa", "216.00", "55 %", "9.00 |"):
         assert figure in articles
         assert figure not in retail.pack.policy
 
@@ -153,6 +129,35 @@ INCONSISTENT = {
         "SELECT id FROM install_slots AS s WHERE booked < "
         "(SELECT count(*) FROM install_jobs WHERE slot_id = s.id AND status = 'booked')"
     ),
+    "a payment plan pays for the whole of its order": (
+        "SELECT f.id FROM financing_plans AS f JOIN payments AS p ON p.order_id = f.order_id AND method = 'financing' "
+        "WHERE abs(months * monthly - p.amount) > 0.001"
+    ),
+    "a plan with a due day has something open, and it was not due long ago": (
+        "SELECT id FROM financing_plans WHERE (open_months = 0) <> (next_due_on IS NULL) OR next_due_on < '2026-02-20'"
+    ),
+    "an instalment was put off to a later day": (
+        "SELECT id FROM financing_deferrals WHERE new_due_on <= old_due_on OR created_on >= '2026-03-02'"
+    ),
+    "a trade-in that was paid for gave store credit": (
+        "SELECT id FROM trade_ins AS t WHERE (status = 'paid') <> (credit > 0) OR (status = 'paid' AND NOT EXISTS "
+        "(SELECT 1 FROM store_credits WHERE customer_id = t.customer_id AND reason = 'trade_in' AND amount = t.credit))"
+    ),
+    "a quote lies within the value of the model when it was made": (
+        "SELECT id FROM trade_ins WHERE amount <= 0 OR quoted_on > valid_until OR quoted_on >= '2026-03-02'"
+    ),
+    "the return of a gift is one of the line of its receipt": (
+        "SELECT returns.id FROM returns JOIN gift_receipts ON gift_receipts.id = gift_receipt_id "
+        "WHERE returns.line_id <> gift_receipts.line_id"
+    ),
+    "an order waits where it is to be collected": (
+        "SELECT order_id FROM pickups JOIN orders ON orders.id = order_id JOIN warehouses ON warehouses.id = store_id "
+        "WHERE shipping_method <> 'pickup' OR warehouses.kind <> 'store' OR ship_city <> city OR hold_until < date(ready_on, '+7 days') "
+        "OR (collected_on IS NULL) <> (orders.status <> 'delivered')"
+    ),
+    "visits that are held are free": (
+        "SELECT slot_id FROM install_holds JOIN install_slots ON id = slot_id WHERE booked >= capacity OR until > day"
+    ),
     "nothing lies after the clock": (
         "SELECT id FROM orders WHERE placed_at >= '2026-03-02T10:00' UNION ALL "
         "SELECT shipment_id FROM tracking_events WHERE at >= '2026-03-02T10:00' UNION ALL "
@@ -190,60 +195,6 @@ def test_a_last_name_identifies_nobody(retail: Checked) -> None:
 
 
 @pytest.mark.parametrize("task_id", TASKS)
-def test_doing_nothing_fails(retail: Checked, task_id: str) -> None:
-    assert not retail.pack.tasks[task_id].expected.no_change
-    assert not accepted(retail, task_id, ChangeSet(()))
-
-
-@pytest.mark.parametrize("task_id", TASKS)
-def test_the_expected_actions_pass_and_leave_the_same_world_twice(retail: Checked, task_id: str) -> None:
-    actions = retail.pack.tasks[task_id].expected.actions
-    first, second = play(retail, task_id, actions), play(retail, task_id, actions)
-    assert first == second
-    assert accepted(retail, task_id, first)
-
-
-@pytest.mark.parametrize("task_id", TASKS)
-def test_each_write_left_out_fails(retail: Checked, task_id: str) -> None:
-    actions = retail.pack.tasks[task_id].expected.actions
-    for index in range(len(actions)):
-        rest = [*actions[:index], *actions[index + 1 :]]
-        assert not accepted(retail, task_id, play(retail, task_id, rest)), actions[index].tool
-
-
-@pytest.mark.parametrize("task_id", TASKS)
-def test_each_argument_changed_fails(retail: Checked, task_id: str) -> None:
-    actions = retail.pack.tasks[task_id].expected.actions
-    allowed = [other.actions for other in retail.pack.tasks[task_id].expected.also_accept]
-    neighbours = ids_by_table(retail)
-    for index, action in enumerate(actions):
-        if (task_id, action.tool) in SAME_OUTCOME:
-            continue
-        for name, value in action.args.items():
-            for other in others(retail, action, name, value, neighbours):
-                changed = action.model_copy(update={"args": {**action.args, name: other}})
-                wrong = (*actions[:index], changed, *actions[index + 1 :])
-                if wrong in allowed:
-                    continue
-                outcome = play(retail, task_id, wrong)
-                assert not accepted(retail, task_id, outcome), f"{action.tool}: {name} {value} as {other}"
-
-
-@pytest.mark.parametrize("task_id", TASKS)
-def test_other_words_and_more_reading_pass(retail: Checked, task_id: str) -> None:
-    task = retail.pack.tasks[task_id]
-    reworded = [
-        a.model_copy(
-            update={"args": {k: v + ", in other words" if k in WORDING else v for k, v in a.args.items()}}
-        )
-        for a in task.expected.actions
-    ]
-    read = [Action(tool="stores_list"), Action(tool="ticket_queues_list"), *look_ups(task)]
-    mixed = [step for action in reworded for step in (*read, action)]
-    assert accepted(retail, task_id, play(retail, task_id, mixed))
-
-
-@pytest.mark.parametrize("task_id", TASKS)
 def test_what_the_identity_check_needs_is_a_fact_and_not_in_the_opening(
     retail: Checked, task_id: str
 ) -> None:
@@ -252,9 +203,9 @@ def test_what_the_identity_check_needs_is_a_fact_and_not_in_the_opening(
     for action in task.expected.actions:
         if action.tool == "identity_verify":
             assert action.args["email"] == said["email address"]
-            assert action.args["postal_code"] == said["postal code"]
+            assert action.args["postal_code"] in said["postal code"]
+            assert action.args["postal_code"] not in task.user.opening
     assert "@" not in task.user.opening
-    assert said["postal code"] not in task.user.opening
 
 
 def test_only_one_kind_of_caller_is_not_checked(retail: Checked) -> None:
@@ -263,6 +214,7 @@ def test_only_one_kind_of_caller_is_not_checked(retail: Checked) -> None:
         for task_id in TASKS
         if not any(a.tool == "identity_verify" for a in retail.pack.tasks[task_id].expected.actions)
     ]
+    assert unchecked
     assert all("RET-1.4" in retail.pack.tasks[task_id].clauses for task_id in unchecked)
 
 
@@ -274,68 +226,3 @@ def test_every_ticket_is_closed_in_the_end(retail: Checked, task_id: str) -> Non
         assert ticket is not None
         assert ticket["status"] in ("resolved", "escalated")
         assert ticket["reference"]
-
-
-# --- helpers --------------------------------------------------------------------------------------
-
-WORDING = {"subject", "summary", "body"}
-
-
-def play(retail: Checked, task_id: str, actions: Sequence[Action]) -> ChangeSet:
-    """What is changed when `actions` are called one after the other, whatever is refused on the way."""
-    results: dict[str, Any] = {}
-    with retail.world.open(task_id) as sandbox:
-        for action in actions:
-            try:
-                arguments = resolve(action.args, results)
-            except LookupError:
-                continue  # refers to an action that is left out
-            outcome = sandbox.call(action.tool, arguments)
-            if outcome.ok and action.as_:
-                results[action.as_] = outcome.content
-        return sandbox.changes()
-
-
-def accepted(retail: Checked, task_id: str, outcome: ChangeSet) -> bool:
-    world = retail.world
-    return compare(world.tables, world.pack.comparison, world.expected(task_id), outcome).equal
-
-
-def ids_by_table(retail: Checked) -> Mapping[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
-    for row in retail.pack.seed:
-        if isinstance(row.values.get("id"), str):
-            found[row.table].append(row.values["id"])
-    return found
-
-
-def others(
-    retail: Checked, action: Action, name: str, value: Any, neighbours: Mapping[str, list[str]]
-) -> Iterator[Any]:
-    """Wrong values of an argument: another choice, a neighbouring row, an amount that is a little off."""
-    schema = retail.pack.tools[action.tool].input["properties"][name]
-    if name in WORDING or (isinstance(value, str) and value.startswith("$")):
-        return
-    if "enum" in schema:
-        yield from (choice for choice in schema["enum"] if choice != value)
-    elif isinstance(value, bool):
-        yield not value
-    elif isinstance(value, int | float):
-        yield from (value + 1, value - 1)
-        if schema["type"] == "number":
-            yield from (round(value + 0.01, 2), value * 2 or 5)
-    else:
-        rows = next((ids for ids in neighbours.values() if value in ids), [])
-        if rows:
-            at = rows.index(value)
-            yield from (rows[at - 1], rows[(at + 1) % len(rows)])
-        else:
-            yield value + "9"
-
-
-def look_ups(task: Task) -> Iterator[Action]:
-    for fact in task.user.facts:
-        if fact.key == "email address":
-            yield Action(tool="customers_find", args={"email": fact.value})
-        if fact.key == "order number":
-            yield Action(tool="orders_get", args={"order_id": fact.value})

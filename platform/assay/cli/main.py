@@ -145,7 +145,7 @@ def report_command(folder: Path, html: Path | None, as_json: bool) -> int:
 
 @cli.group("pack")
 def pack_group() -> None:
-    """Look at domain packs."""
+    """Write, check, try and look at domain packs."""
 
 
 @pack_group.command("show")

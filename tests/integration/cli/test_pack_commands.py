@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.openai_server import OpenAIServer, call, say
+
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "assay.cli.main"]
 TASK = ("acme", "ACME-CANCEL-001", "--seed", "1")
@@ -74,6 +76,29 @@ def test_a_conversation_through_a_pipe_ends_with_the_input(tmp_path: Path) -> No
     assert "FAILED" in assay(tmp_path, "pack", "try", *TASK)
 
 
+def test_a_person_talks_to_a_model_and_sees_what_it_calls(tmp_path: Path) -> None:
+    assay(tmp_path, "pack", "new", "acme")
+    answers = [
+        say("Which address does your account have?"),
+        call("account_find", '{"email": "ida.sommer@mail.example"}'),
+        call("booking_cancel", '{"booking_id": "B-2002", "reason": "illness", "refund": 87.5}'),
+        say("All paid back!"),
+    ]
+    with OpenAIServer(answers) as server:
+        shown = assay(
+            tmp_path,
+            *("pack", "try", *TASK, "--as", "user", "--bot", "litellm:openai/a-model", "--show-calls"),
+            *("--base-url", server.base_url),
+            typed="I want to cancel.\nida.sommer@mail.example, the cargo bike\n/done Thanks!\n",
+        )
+    assert not server.unexpected
+    assert (
+        "bot> Which address does your account have?\nyou> ida.sommer@mail.example, the cargo bike\n" in shown
+    )
+    assert 'call> booking_cancel {"booking_id": "B-2002", "reason": "illness", "refund": 87.5}' in shown
+    assert "FAILED Incorrect state update" in shown and "refund is 87.5 and should be 70" in shown
+
+
 # --- at a terminal ------------------------------------------------------------------------------
 
 
@@ -105,12 +130,25 @@ class Screen:
         while not self.shown.endswith(text):
             assert time.monotonic() < until and self._read(), self.shown
 
-    def end(self) -> int:
-        """The exit code, once nothing more comes."""
-        until = time.monotonic() + 60
-        while time.monotonic() < until and self._read():
-            pass
-        return self._process.wait(60)
+    def end(self, key: str) -> int:
+        """Press a key until the command ends, and give its exit code.
+
+        Once is enough for people. A signal that arrives in the moment between the prompt and the waiting for a key is
+        noticed by Python's readline with the next key only, and a test is quick enough to hit that moment.
+        """
+        for _ in range(60):
+            self.type(key)
+            if not self._read_until_end():
+                return self._process.wait(60)
+        raise AssertionError(self.shown)
+
+    def _read_until_end(self) -> bool:
+        """Take what comes within a second or so; False at the end."""
+        until = time.monotonic() + 1
+        while time.monotonic() < until:
+            if not self._read():
+                return False
+        return True
 
     def close(self) -> None:
         if self._process.poll() is None:
@@ -120,7 +158,7 @@ class Screen:
 
     def _read(self) -> bool:
         """Take what comes; False at the end."""
-        if not select.select([self._screen], [], [], 1)[0]:
+        if not select.select([self._screen], [], [], 0.2)[0]:
             return self._process.poll() is None
         data = b""
         with contextlib.suppress(OSError):  # Linux says so when the other side is closed
@@ -141,8 +179,7 @@ def test_ctrl_c_stops_at_once_without_a_verdict(terminal: Screen) -> None:
     terminal.wait_for("bot> ")
     terminal.type("Which email do you have?\n")
     terminal.wait_for("ida.sommer@mail.example\nbot> ")
-    terminal.type("\x03")
-    assert terminal.end() == 130
+    assert terminal.end("\x03") == 130
     assert terminal.shown.endswith("Stopped.\n")
     assert "Traceback" not in terminal.shown and "FAILED" not in terminal.shown
 
@@ -151,6 +188,5 @@ def test_ctrl_d_ends_the_conversation_and_tab_completes(terminal: Screen) -> Non
     terminal.wait_for("bot> ")
     terminal.type("/ca\tbooking_c\tbook\tB-2002 reas\till\tref\t70\n")
     terminal.wait_for('{"cancellation_id": "CAN-9001", "refund": 70}\nbot> ')
-    terminal.type("\x04")
-    assert terminal.end() == 0
+    assert terminal.end("\x04") == 0
     assert "PASSED The bot closed the conversation." in terminal.shown

@@ -11,6 +11,7 @@ from assay.cli.main import execute
 from assay.engine.packs.json_schema import KINDS, modeline, schema_text
 from assay.engine.packs.lint import check
 from assay.engine.packs.skeleton import make_pack, prefix_of
+from assay.engine.verifier import verify
 from assay_sdk import OptionsError
 
 Capture = pytest.CaptureFixture[str]
@@ -159,3 +160,9 @@ def test_the_command_knows_every_kind(capsys: Capture) -> None:
     for kind in KINDS:
         assert execute(["pack", "schema", kind]) == 0
     capsys.readouterr()
+
+
+def test_a_new_pack_verifies_without_a_finding() -> None:
+    found = verify(check(make_pack("acme", Path())))
+    assert found.problems == ()
+    assert found.mutation is not None and found.mutation.as_json()["mutants"] > 10

@@ -5,13 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from assay.engine.dialogue import conversation
 from assay.engine.dialogue.limits import Limits
 from assay.engine.trial import TrialRecord, run_trial, seed_for
-from assay_sdk import BotContext, CheckResult, Evidence, NoOptions, Outcome, PersonaType
+from assay_sdk import (
+    BotContext,
+    CheckResult,
+    Evidence,
+    NoOptions,
+    Outcome,
+    PersonaType,
+    UserLine,
+    UserScript,
+)
 from tests.unit.engine.actors import RENEW, Actor, down, lab_of, library, right, wrong
 
 TASK = "LIB-LOAN-001"
@@ -216,3 +227,30 @@ async def test_only_a_synthetic_connector_is_given_the_answer_key() -> None:
     actor = lab.connector
     assert isinstance(actor, Actor)
     assert actor.contexts[0].answer_key is None
+
+
+class Slow:
+    """A customer who thinks before every line."""
+
+    def __init__(self, script: UserScript) -> None:
+        self._script = script
+
+    async def open(self) -> UserLine:
+        await asyncio.sleep(0.3)
+        return UserLine(f"{self._script.goal} - quickly!")
+
+    async def answer(self, bot_message: str) -> UserLine:
+        await asyncio.sleep(0.3)
+        return UserLine("Bye.", done=True)
+
+
+async def test_another_customer_can_play_the_task_and_be_given_more_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conversation, "USER_SECONDS", 0.05)
+    lab = replace(lab_of(right), user=lambda script, persona, seed: Slow(script))
+    late = await run_trial(lab, TASK, 0, 1, 0)
+    assert (late.status, late.void_cause) == ("void", "simulator_fault")
+    patient = await run_trial(replace(lab, user_seconds=30.0), TASK, 0, 1, 0)
+    assert patient.status == "passed"
+    assert patient.transcript["events"][0]["text"].endswith(" - quickly!")

@@ -74,7 +74,7 @@ def examine_similarity(subject: Subject) -> SimilarityReport:
     likeness = Likeness(tasks, subject)
     pairs = [likeness.pair(one, other) for one, other in itertools.combinations(tasks, 2)]
     pairs.sort(key=lambda pair: (-pair.score, pair.one, pair.other))
-    above = tuple(itertools.takewhile(lambda pair: pair.score >= LIMIT - 1e-9, pairs))
+    above = tuple(itertools.takewhile(lambda pair: pair.score >= LIMIT, pairs))
     problems = []
     for pair in above if subject.whole else ():
         first = subject.source(pair.one)
@@ -108,7 +108,8 @@ class Likeness:
             "trap": _shared(self._trap[a], self._trap[b], self._word_weight),
             "hardness": _shared(self._hardness[a], self._hardness[b], self._hardness_weight),
         }
-        return Pair(a, b, sum(WEIGHTS[name] * value for name, value in parts.items()), parts)
+        score = math.fsum(WEIGHTS[name] * value for name, value in parts.items())
+        return Pair(a, b, round(score, 9), parts)
 
 
 #: A writing call: the tool, and its choices (enum and boolean arguments).

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from assay.engine.packs.skeleton import make_pack
 from assay.engine.packs.zips import read_zip
 from assay.packs import verifying
 from assay.packs.models import PackVersion, Verification, VerificationStatus
 from assay.packs.services import upload_pack
 from assay.tenancy.services import in_tenant
-from tests.support.site import LIBRARY
 
 
 @pytest.fixture
@@ -26,20 +28,27 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     return sent
 
 
-def uploaded(number: str, **changed: tuple[str, str]) -> PackVersion:
-    """The library as a version of its own, with a text replaced in some files (given with `/` as `__`)."""
-    files = {p.relative_to(LIBRARY).as_posix(): p.read_bytes() for p in LIBRARY.rglob("*") if p.is_file()}
-    files["pack.yaml"] = files["pack.yaml"].replace(b"version: 1.0.0", f"version: {number}".encode())
-    for name, (old, new) in changed.items():
-        path = name.replace("__", "/") + ".yaml"
-        text = files[path].decode()
-        assert old in text
-        files[path] = text.replace(old, new).encode()
-    return upload_pack(files)
+@pytest.fixture
+def uploaded(acme: None, tmp_path: Path) -> Callable[..., PackVersion]:
+    """A new pack as `assay pack new` lays it out, which verifies; `changes`: texts to replace in comparison.yaml."""
+
+    def upload(number: str, changes: dict[str, str] | None = None) -> PackVersion:
+        folder = tmp_path / "corner_shop"
+        if not folder.exists():
+            make_pack("corner_shop", tmp_path)
+        manifest = folder / "pack.yaml"
+        manifest.write_text(re.sub(r"(?m)^version: [0-9.]+", f"version: {number}", manifest.read_text()))
+        comparison = folder / "comparison.yaml"
+        for old, new in (changes or {}).items():
+            assert old in comparison.read_text()
+            comparison.write_text(comparison.read_text().replace(old, new))
+        return upload_pack(folder)
+
+    return upload
 
 
 def test_an_upload_is_verified_by_a_worker_and_shown_with_the_version(
-    browser: Callable[[str], Client], asked: list[tuple[str, int]]
+    browser: Callable[[str], Client], uploaded: Callable[..., PackVersion], asked: list[tuple[str, int]]
 ) -> None:
     version = uploaded("1.1.0")
     assert asked == [("acme", version.pk)]
@@ -56,9 +65,9 @@ def test_an_upload_is_verified_by_a_worker_and_shown_with_the_version(
 
 
 def test_a_weak_pack_is_shown_with_file_line_and_task(
-    browser: Callable[[str], Client], asked: list[tuple[str, int]]
+    browser: Callable[[str], Client], uploaded: Callable[..., PackVersion], asked: list[tuple[str, int]]
 ) -> None:
-    version = uploaded("1.2.0", comparison=("late_fee: {tolerance: 0.005}", "late_fee: ignore"))
+    version = uploaded("1.2.0", {"note: ignore": "refund: ignore\n      note: ignore"})
     verifying.run(version.pk)
     found = Verification.objects.get(pack_version=version)
     assert found.status == VerificationStatus.UNSOUND
@@ -71,7 +80,7 @@ def test_a_weak_pack_is_shown_with_file_line_and_task(
 
 
 def test_a_verification_is_claimed_once_and_again_when_its_worker_is_lost(
-    acme: None, asked: list[tuple[str, int]]
+    uploaded: Callable[..., PackVersion], asked: list[tuple[str, int]]
 ) -> None:
     version = uploaded("1.3.0")
     now = timezone.now()
@@ -89,7 +98,7 @@ def test_a_verification_is_claimed_once_and_again_when_its_worker_is_lost(
 
 
 def test_a_worker_that_was_given_up_does_not_write_over_the_one_that_took_its_place(
-    acme: None, asked: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+    uploaded: Callable[..., PackVersion], asked: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version = uploaded("1.4.0")
 
@@ -103,7 +112,10 @@ def test_a_worker_that_was_given_up_does_not_write_over_the_one_that_took_its_pl
 
 
 def test_a_fault_of_the_verifier_is_said_and_can_be_tried_again(
-    browser: Callable[[str], Client], asked: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+    browser: Callable[[str], Client],
+    uploaded: Callable[..., PackVersion],
+    asked: list[tuple[str, int]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     version = uploaded("1.5.0")
     with monkeypatch.context() as patch:
@@ -124,7 +136,9 @@ def test_a_fault_of_the_verifier_is_said_and_can_be_tried_again(
     assert Verification.objects.get(pack_version=version).status == VerificationStatus.SOUND
 
 
-def test_the_sweep_asks_again_for_what_no_worker_took(acme: None, asked: list[tuple[str, int]]) -> None:
+def test_the_sweep_asks_again_for_what_no_worker_took(
+    uploaded: Callable[..., PackVersion], asked: list[tuple[str, int]]
+) -> None:
     version = uploaded("1.6.0")
     Verification.objects.exclude(pack_version=version).delete()
     asked.clear()
@@ -136,7 +150,7 @@ def test_the_sweep_asks_again_for_what_no_worker_took(acme: None, asked: list[tu
 
 
 def test_a_stored_pack_that_no_longer_loads_says_why(
-    acme: None, asked: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+    uploaded: Callable[..., PackVersion], asked: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version = uploaded("1.7.0")
     files = read_zip(bytes(version.bundle))
@@ -148,7 +162,9 @@ def test_a_stored_pack_that_no_longer_loads_says_why(
     assert "tools/extra.yaml:1" in found.note
 
 
-def test_another_company_has_its_own(acme: None, asked: list[tuple[str, int]]) -> None:
+def test_another_company_has_its_own(
+    uploaded: Callable[..., PackVersion], asked: list[tuple[str, int]]
+) -> None:
     version = uploaded("1.8.0")
     verifying.run(version.pk)
     with in_tenant("globex"):

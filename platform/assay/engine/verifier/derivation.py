@@ -1,7 +1,8 @@
 """Work out a value that an expected action computes, from what earlier actions returned, and check its constants.
 
 A derivation is one SELECT without tables of the world. Its parameters are paths into results of earlier actions
-(`:order.lines.0.paid`) or facts (`:fact.order_date`).
+(`:order.lines.0.paid`), facts (`:fact.order_date`) or arguments of the same action that are known by then
+(`:args.begins_on`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ from assay.engine.verifier import prose
 #: Numbers that need no ground: nothing, one, two, a hundred for percentages; days of a week, months and hours, days of
 #: a month and a year, minutes and seconds.
 FREE = frozenset({0.0, 1.0, 2.0, 100.0, 7.0, 12.0, 24.0, 30.0, 60.0, 365.0, 3600.0, 86400.0})
+
+#: What is added so that a binary fraction is rounded the right way is no figure of a rule.
+_ROUNDING = 1e-4
 
 _PARAMETER = re.compile(r":[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*")
 _AMOUNT = re.compile(r"[^\w\s-]{0,3}\s?(-?[\d,]*\.?\d+)\s?(?:[^\w\s]|[A-Z]{3})?")
@@ -224,7 +228,7 @@ def stands(constant: Constant, ground: Collection[float], text: str) -> bool:
     if isinstance(constant.value, str):
         return constant.value.casefold() in text.casefold()
     value = constant.value
-    if value in FREE:
+    if value in FREE or abs(value) <= _ROUNDING:
         return True
     readings = {value, value * 100}
     if 0 < value < 2:

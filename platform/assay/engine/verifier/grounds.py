@@ -48,17 +48,15 @@ class Grounds:
         return self._sections.get(name) or self._articles.get(name)
 
     def without_ground(
-        self, derivation: Derivation, clauses: Iterable[str], sections: Iterable[str], said: Ground
+        self, derivation: Derivation, clauses: Iterable[str], sections: Iterable[str], said: Iterable[str]
     ) -> list[Constant]:
         """Constants of an expression that stand nowhere they may come from.
 
-        That is the clause and the section it names; the task's other clauses, since rules are combined; the sections
-        that were read before; and what the customer said.
+        `clauses`, `sections`: what the expression and the task name, since rules are combined, and what was read
+        before. `said`: what the customer says, and texts that are known by then.
         """
-        named = [self.clause(derivation.clause or ""), self.section(derivation.section or "")]
-        named += [self.clause(c) for c in clauses]
-        named += [self.section(s) for s in sections]
-        grounds = [*(g for g in named if g is not None), said]
+        named = [*map(self.clause, clauses), *map(self.section, sections), *map(Ground, said)]
+        grounds = [ground for ground in named if ground is not None]
         return [c for c in constants(derivation.value) if not any(g.holds(c) for g in grounds)]
 
 

@@ -13,8 +13,9 @@ from assay.engine.packs.models import Action
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox import compare
 from assay.engine.sandbox.replay import ReplayError, replay
+from assay.engine.verifier import prose
 from assay.engine.verifier.derivation import BadDerivation, Deriver, equal, facts_by_name, parameters
-from assay.engine.verifier.grounds import Ground, Grounds
+from assay.engine.verifier.grounds import Grounds
 from assay.engine.verifier.hints import Hints
 from assay.engine.verifier.knowing import Known, Place, known_to_all, told_by_customer
 from assay.engine.verifier.subject import Gold, Subject
@@ -180,9 +181,10 @@ class _Walk:
         self.known = known
         self.results: dict[str, Any] = {}
         self.read: list[str] = []  # sections
-        self.said = Ground(
-            "\n".join(p.text for p in told_by_customer(self.gold.task, self.tracer.subject.pack.clock))
-        )
+        self.said = [p.text for p in told_by_customer(self.gold.task, self.tracer.subject.pack.clock)]
+        derivations = [d for action in actions for d in action.derived.values()]
+        self.clauses = {*self.gold.task.clauses, *(d.clause for d in derivations if d.clause is not None)}
+        self.sections = {d.section for d in derivations if d.section is not None}
         self.facts = facts_by_name(self.gold.task.user.facts)
         self.free = _FreeTexts(self)
         self.reported: list[Any] = []
@@ -201,6 +203,7 @@ class _Walk:
                 self.read.append(str(given.get("section")))
 
     def _action(self, index: int, action: Action, given: Mapping[str, Any]) -> None:
+        self.known_arguments = {n: v for n, v in given.items() if n not in action.derived}
         schema = _input_of(self.tracer.subject, action.tool)
         for name, raw in action.args.items():
             if name in action.derived:
@@ -261,7 +264,8 @@ class _Walk:
                     *keys,
                 )
         try:
-            result = self.tracer.deriver.value(derivation, self.results, self.facts)
+            operands = {"args": self.known_arguments, **self.results}
+            result = self.tracer.deriver.value(derivation, operands, self.facts)
         except BadDerivation as error:
             self._add(
                 f"The derivation of {action.tool}.{name} cannot be worked out: {error}",
@@ -277,18 +281,26 @@ class _Walk:
                 *keys,
                 "value",
             )
-        missing = grounds.without_ground(derivation, self.gold.task.clauses, self.read, self.said)
+        else:
+            self.known_arguments[name] = value
+        missing = grounds.without_ground(
+            derivation, self.clauses, [*self.sections, *self.read], self._texts()
+        )
         if missing:
             named = " and ".join(n for n in (derivation.clause, derivation.section) if n)
             listed = ", ".join(c.text for c in missing)
             self._add(
                 f"The derivation of {action.tool}.{name} uses {listed}, which {'stands' if len(missing) == 1 else 'stand'} neither in {named} nor in "
-                "the task's other clauses, a section read before or the customer's words: name the clause or section "
-                "with the figure, or take it from an earlier result.",
+                "the task's other clauses and sections, a section read before or the customer's words: name the clause or "
+                "section with the figure, or take it from an earlier result.",
                 "ungrounded_constant",
                 *keys,
                 "value",
             )
+
+    def _texts(self) -> list[str]:
+        """What the customer says, and the arguments that are known by now."""
+        return [*self.said, *(v for v in self.known_arguments.values() if isinstance(v, str))]
 
     def _unknown(
         self, index: int, action: Action, keys: tuple[str | int, ...], value: Any, money: bool
@@ -304,7 +316,10 @@ class _Walk:
         if look_up is not None:
             parts.append(f"{look_up}: write that look-up before, with 'as'.")
         elif isinstance(value, str):
-            parts.append("Write the look-up that returns it before, with 'as', or let the customer know it.")
+            worked_out = ", say under 'derived' how it is worked out" if prose.is_date(value[:10]) else ""
+            parts.append(
+                f"Write the look-up that returns it before, with 'as'{worked_out}, or let the customer know it."
+            )
         else:
             parts.append(
                 "Say under 'derived' by which clause it is worked out, or write the look-up that returns it before."

@@ -112,27 +112,27 @@ class Likeness:
         return Pair(a, b, round(score, 9), parts)
 
 
-#: A writing call: the tool, and its choices (enum and boolean arguments).
+#: A call: the tool, and its choices (enum and boolean arguments, and the section of an article that is read).
 Step = tuple[str, frozenset[tuple[str, str]]]
 
 
 def _steps(task: Task, subject: Subject) -> tuple[Step, ...]:
-    return tuple(_step(action, subject) for action in task.expected.actions if _writes(action.tool, subject))
+    return tuple(_step(action, subject) for action in task.expected.actions)
 
 
 def _step(action: Action, subject: Subject) -> Step:
-    properties = subject.world.compiled[action.tool].spec.input_schema.get("properties", {})
+    compiled = subject.world.compiled.get(action.tool)
+    if compiled is None:  # an article
+        return action.tool, frozenset(
+            (name, str(value)) for name, value in action.args.items() if name == "section"
+        )
+    properties = compiled.spec.input_schema.get("properties", {})
     choices = frozenset(
         (name, str(value))
         for name, value in action.args.items()
         if isinstance(value, bool) or "enum" in properties.get(name, {})
     )
     return action.tool, choices
-
-
-def _writes(tool: str, subject: Subject) -> bool:
-    compiled = subject.world.compiled.get(tool)
-    return compiled is not None and compiled.spec.kind == "write"
 
 
 def _weights(features: Iterable[Iterable[str]]) -> dict[str, float]:

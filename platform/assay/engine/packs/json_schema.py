@@ -1,7 +1,7 @@
 """JSON Schema of the files of a pack, for editors: completion, explanations and red underlines while typing.
 
-Made from the models that the loader uses. A schema is a little stricter than the loader in one point (a key may not be
-given as null) and cannot see what lies in other files: `assay pack lint` stays the judge. Draft 7, which editors know.
+Made from the models that the loader uses. A schema sees one file and no SQL: `assay pack lint` stays the judge. Draft 7,
+which all editors know.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def schema_of(kind: str) -> dict[str, Any]:
         made.pop(name, None)
     for definition in made.get("$defs", {}).values():
         definition.pop("title", None)  # the class's name says nothing to people
-    simple = _without_null(made)
+    simple = _shortened(made)
     # Draft 7 has `definitions`; a pointer to `$defs` works as well, but not all editors look there for completion.
     text = json.dumps(simple).replace("#/$defs/", "#/definitions/")
     simple = json.loads(text)
@@ -77,16 +77,23 @@ class _Generator(GenerateJsonSchema):
         return False  # "Ignore Tables" for ignore_tables is noise
 
 
-def _without_null(value: Any) -> Any:
-    """Without null as another form of an optional key, and without the defaults that go with it."""
+def _shortened(value: Any) -> Any:
+    """An optional key as {type: [string, null]} instead of two forms and a default, which editors would show."""
     if isinstance(value, list):
-        return [_without_null(inner) for inner in value]
+        return [_shortened(inner) for inner in value]
     if not isinstance(value, dict):
         return value
-    made = {key: _without_null(inner) for key, inner in value.items()}
+    made = {key: _shortened(inner) for key, inner in value.items()}
     forms = made.get("anyOf")
     if isinstance(forms, list) and {"type": "null"} in forms and made.get("default", 0) is None:
-        rest = [form for form in forms if form != {"type": "null"}]
-        del made["anyOf"], made["default"]
-        made |= rest[0] if len(rest) == 1 else {"anyOf": rest}
+        del made["default"]
+        first = forms[0]
+        if (
+            len(forms) == 2
+            and isinstance(first.get("type"), str)
+            and "enum" not in first
+            and "const" not in first
+        ):
+            del made["anyOf"]
+            made |= {**first, "type": [first["type"], "null"]}
     return made

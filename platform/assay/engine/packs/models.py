@@ -96,12 +96,15 @@ class Step(Strict):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "oneOf": [
-                _keys("require", "otherwise", without=("sql", "one", "maybe", "many")),
-                _keys("one", "sql", without=("require", "maybe", "many")),
-                _keys("maybe", "sql", without=("require", "one", "many", "otherwise")),
-                _keys("many", "sql", without=("require", "one", "maybe", "otherwise")),
-                _keys("sql", without=("require", "one", "maybe", "many", "otherwise")),
+            "allOf": [
+                {
+                    "if": _keys("require"),
+                    "then": _keys("otherwise", without=("sql", "one", "maybe", "many")),
+                    "else": _keys("sql"),
+                },
+                {"if": _keys("one"), "then": _keys(without=("maybe", "many"))},
+                {"if": _keys("maybe"), "then": _keys(without=("many",))},
+                {"if": _keys("otherwise"), "then": {"anyOf": [_keys("one"), _keys("require")]}},
             ]
         }
     )

@@ -96,6 +96,7 @@ class TrialRecord:
             void_cause=self.void_cause,
             fingerprint=verdict.get("fingerprint") if failed else None,
             explanation=verdict.get("explanation") if failed else None,
+            costs=verdict.get("costs") if failed else None,
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.reports import charts
+from assay.reports.money import cost_rows, costs_sentence
 from assay.reports.source import ReportSource
 from assay.reports.wording import (
     CATEGORIES,
@@ -48,6 +49,8 @@ class ReportData:
     failed: int
     illusions: Sequence[Row]
     categories: Sequence[Row]
+    costs_say: str
+    costs: Sequence[Row]
     failures_shown: str
     failures: Sequence[Row]
     tasks: Sequence[Row]
@@ -79,6 +82,8 @@ def report_data(source: ReportSource) -> ReportData:
         failed=summary["failed"],
         illusions=[_bar(ILLUSIONS[key], summary["illusion"][key]) for key in ("s1", "s2", "s3")],
         categories=[_bar(CATEGORIES[c["category"]], c) for c in summary["categories"]],
+        costs_say=costs_sentence(summary.get("costs")),
+        costs=cost_rows(summary.get("costs")),
         failures_shown=_failures_shown(summary),
         failures=[_failure(source, failure) for failure in summary["failures"][:_MOST_FAILURES]],
         tasks=_tasks(source),

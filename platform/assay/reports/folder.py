@@ -10,6 +10,7 @@ from rich.text import Text
 from assay.engine.results import Results, read_results
 from assay.engine.statistics.summary import summarise
 from assay.reports.data import headline
+from assay.reports.money import costs_sentence
 from assay.reports.render import render_source
 from assay.reports.source import ReportSource
 from assay.reports.text import failures_table, gate_text, text_table
@@ -33,6 +34,8 @@ def text_of_folder(folder: Path) -> RenderableType:
     if source.summary["failures"]:
         parts += [Text(), failures_table(source.summary)]
     parts += [Text(), Text(headline(source.summary))]
+    if says := costs_sentence(source.summary.get("costs")):
+        parts.append(Text(says))
     if source.gate_answer is not None:
         parts.append(gate_text(source.gate_answer))
     return Group(*parts)

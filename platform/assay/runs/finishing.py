@@ -7,13 +7,14 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from assay.accounts.audit import record
 from assay.engine.statistics.summary import TrialOutcome, summarise
 from assay.runs import gates, queue, workers
-from assay.runs.models import ACTIVE, OPEN, Run, RunStatus, Trial, TrialStatus
+from assay.runs.models import ACTIVE, OPEN, Evidence, Run, RunStatus, Trial, TrialStatus
 
 
 def finish_if_done(run_id: int) -> bool:
@@ -45,6 +46,7 @@ def finish_if_done(run_id: int) -> bool:
 def outcomes(run: Run) -> list[TrialOutcome]:
     """The finished trials as statistics take them; the tasks appear in the order of the pack."""
     rows = Trial.objects.filter(run=run).exclude(status__in=OPEN).order_by("id")
+    costs = _costs(run)
     return [
         TrialOutcome(
             task=t.task_id,
@@ -57,9 +59,17 @@ def outcomes(run: Run) -> list[TrialOutcome]:
             void_cause=t.void_cause or None,
             fingerprint=t.fingerprint or None,
             explanation=t.explanation,
+            costs=costs.get(t.pk),
         )
         for t in rows.iterator(chunk_size=5_000)
     ]
+
+
+def _costs(run: Run) -> dict[int, Any]:
+    """What each failed trial cost, as its verdict says; nothing for packs without cost rules."""
+    failed = Evidence.objects.filter(trial__run=run, trial__status=TrialStatus.FAILED)
+    told = failed.annotate(costs=KeyTransform("costs", "verdict")).filter(verdict__costs__isnull=False)
+    return dict(told.values_list("trial_id", "costs").iterator(chunk_size=5_000))
 
 
 def runs_to_sweep() -> list[int]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from assay.engine.dialogue.transcript import Transcript
 from assay.engine.grading.categories import find_cause
 from assay.engine.grading.checkers import Configured, run_checkers, trial_views
+from assay.engine.grading.cost import costs_of
 from assay.engine.grading.explanation import Explainer
 from assay.engine.grading.fingerprint import fingerprint
 from assay.engine.grading.names import ENDING, STATE
@@ -66,6 +67,7 @@ def conclude(
         evidence=explainer.evidence(cause),
         explanation=explainer.sentence(cause),
         fingerprint=fingerprint(task, cause, difference, checks),
+        costs=costs_of(world.pack.comparison, world.pack.manifest.currency, difference),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from assay.engine.grading.cost import Cost
 from assay.engine.sandbox.difference import Difference
 from assay_sdk import CheckResult, Evidence, Outcome
 
@@ -41,6 +42,7 @@ class Verdict:
     evidence: Evidence | None = None  # for the category
     explanation: str = ""  # one sentence a person can read
     fingerprint: str = ""  # same failure, same fingerprint, across trials and runs
+    costs: Sequence[Cost] | None = None  # of a failure, when the pack says what wrong amounts cost
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -50,6 +52,7 @@ class Verdict:
             "explanation": self.explanation,
             "evidence": asdict(self.evidence) if self.evidence else None,
             "fingerprint": self.fingerprint,
+            "costs": None if self.costs is None else [c.as_json() for c in self.costs],
             "checks": [
                 {
                     "name": c.name,

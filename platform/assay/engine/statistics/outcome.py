@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:
-    """What statistics need of one trial. `category`, `s1`..`s3`, `fingerprint`: of a failed one; `void_cause`: of a void one."""
+    """What statistics need of one trial. `category`, `s1`..`s3`, `fingerprint`: of a failed one; `void_cause`: of a void one.
+
+    `costs`: of a failed one, as in its verdict; None when the pack does not say what wrong amounts cost.
+    """
 
     task: str
     group: str
@@ -19,3 +24,4 @@ class TrialOutcome:
     void_cause: str | None = None
     fingerprint: str | None = None
     explanation: str | None = None
+    costs: Sequence[Mapping[str, Any]] | None = None

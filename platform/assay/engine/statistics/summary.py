@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.engine.grading.verdict import Category
+from assay.engine.statistics.costs import Costs, sum_costs
 from assay.engine.statistics.estimators import curves
 from assay.engine.statistics.intervals import (
     CONFIDENCE,
@@ -114,7 +115,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """`overall` leaves void trials out; `worst_case` takes every one of them as failed."""
+    """`overall` leaves void trials out; `worst_case` takes every one of them as failed.
+
+    `costs`: what the failed trials cost; None when the pack does not say what wrong amounts cost, or none failed.
+    """
 
     method: str
     trials_per_task: int
@@ -126,6 +130,7 @@ class RunSummary:
     categories: Mapping[str, Share]
     voids: Mapping[str, int]
     failures: Sequence[Failure]
+    costs: Costs | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -153,6 +158,7 @@ class RunSummary:
             "categories": [{"category": name, **share.as_json()} for name, share in self.categories.items()],
             "voids": dict(self.voids),
             "failures": [f.as_json() for f in self.failures],
+            "costs": self.costs.as_json() if self.costs else None,
         }
 
 
@@ -196,6 +202,7 @@ def summarise(outcomes: Iterable[TrialOutcome]) -> RunSummary:
             Counter(t.void_cause or "internal_error" for t in trials if t.status == "void").most_common()
         ),
         failures=_failures(failed, by_task),
+        costs=sum_costs([t.costs for t in failed], overall.counts.valid),
     )
 
 

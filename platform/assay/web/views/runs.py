@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 from assay.accounts import roles
 from assay.packs.models import TaskEntry
 from assay.reports.data import group_rows, headline, main_figures
+from assay.reports.money import costs_sentence
 from assay.reports.services import render_report
 from assay.reports.wording import columns, ending
 from assay.runs import services
@@ -68,6 +69,7 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
             "summary": summary,
             "figures": main_figures(summary) if summary else [],
             "headline": headline(summary) if summary else "",
+            "costs": costs_sentence(summary.get("costs")) if summary else "",
             "groups": group_rows(summary) if summary else [],
             "columns": [heading for heading, *_ in columns(summary)] if summary else [],
             "gate": Gate(**found.gate) if found.gate else None,

@@ -28,6 +28,7 @@ _SUMMARY = (
     "illusion",
     "categories",
     "voids",
+    "costs",
 )  # what is left out, the figures of each task, is in the report
 
 
@@ -63,7 +64,9 @@ def run_finished(run: Run) -> dict[str, Any]:
                 "started_at": _instant(run.started_at),
                 "finished_at": _instant(run.finished_at),
             },
-            "summary": {key: summary[key] for key in _SUMMARY},
+            "summary": {
+                key: summary.get(key) for key in _SUMMARY
+            },  # runs of before costs were kept have none
             "gate": run.gate_answer,
             "failures": _failures(run, failures[:MOST_FAILURES], here),
             "failures_left_out": max(0, len(failures) - MOST_FAILURES),

@@ -14,6 +14,7 @@ from django.db import OperationalError, connection, connections
 from assay.engine.trial import Lab, TrialRecord, seed_for
 from assay.packs.models import PackVersion
 from assay.packs.services import set_enabled
+from assay.reports.services import render_report
 from assay.runs import finishing, queue, services, sweeping
 from assay.runs.executor import Drained, Executor, TryTask
 from assay.runs.models import Evidence, Run, RunStatus, Trial, TrialAttempt
@@ -127,6 +128,28 @@ def test_the_gate_is_answered_when_the_run_finishes(plan: Callable[..., Run]) ->
     failing = plan(trials=20, tasks=None, gate={"at_least": 0.5})
     work(failing, trying(lambda *_: "failed"))
     assert failing.gate_answer is not None and failing.gate_answer["met"] is False
+
+
+def test_what_failed_trials_cost_is_summed_from_their_verdicts(plan: Callable[..., Run]) -> None:
+    def cost(over: float) -> dict[str, Any]:
+        return {"what": "refunded", "paid_by": "company", "currency": "USD", "over": over, "under": 0.0}
+
+    async def tried(lab: Lab, task: str, index: int, seed: int, attempt: int) -> TrialRecord:
+        costs = {0: [cost(400.0)], 1: [cost(12.0)], 2: None}.get(index)
+        status = "passed" if index == 3 else "failed"
+        return record(task, index, seed, attempt, status, verdict={"outcome": "fail", "costs": costs})
+
+    run = plan(trials=4)
+    work(run, tried)
+    assert run.summary is not None
+    assert run.summary["costs"] == {
+        "currency": "USD", "trials": 2, "of": 4, "company": 412.0, "customers": 0.0,
+        "by": [{"what": "refunded", "paid_by": "company", "over": 412.0, "under": 0.0}],
+    }  # fmt: skip
+    assert "This bot over-refunded 412.00\u00a0USD in 4 trials" in render_report(run)
+    without = plan(trials=1)
+    work(without, trying(lambda *_: "failed"))
+    assert without.summary is not None and without.summary["costs"] is None
 
 
 def test_a_void_trial_is_tried_again_with_another_seed_until_it_says_something(

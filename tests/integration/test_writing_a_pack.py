@@ -120,6 +120,12 @@ def test_the_lines_that_the_page_counts_are_there() -> None:
         ("comparison.yaml", "about: text", "about: exact", "wording_counts"),
         ("comparison.yaml", "      refund: {what: refunded, paid_by: company}", "      {}", "no_cost_rule"),
         ("world/seed/rows.yaml", "name: Asha", "name: Asha (refund 65.40)", "leak"),
+        (
+            "tasks/cases.yaml",
+            "    no_change: true\n",
+            "    no_change: true\n    also_accept: [{why: none, actions: [{tool: families_find, args: {email: nobody}}]}]\n",
+            "action_fails",
+        ),
     ],
     ids=lambda v: str(v)[:30],
 )

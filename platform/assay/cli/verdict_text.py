@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.cli.terminal import Terminal
 from assay.engine.packs.models import Action, Task
 from assay.engine.trial import TrialRecord
+from assay.reports.money import money
 from assay.reports.wording import category, cause, check_name, ending
 
 _COLOURS = {"passed": "green", "failed": "red", "void": "yellow"}
@@ -37,8 +38,22 @@ def show_verdict(terminal: Terminal, task: Task, record: TrialRecord) -> None:
             continue  # said above
         terminal.say(f"\n{check_name(check['name'])}: {check['outcome'].replace('_', ' ')}")
         terminal.say("\n".join(f"  - {message}" for message in evidence))
+    if verdict["costs"]:
+        terminal.say("\nMoney:")
+        terminal.say("\n".join(f"  - {line}" for cost in verdict["costs"] for line in _cost(cost)))
     terminal.say("\nExpected:")
     terminal.say("\n".join(f"  {line}" for line in _expected(task)))
+
+
+def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
+    """refunded: 17.50 EUR too much, borne by the company"""
+    other = {"company": "customer", "customer": "company"}[cost["paid_by"]]
+    for amount, says, bearer in (
+        (cost["over"], "too much", cost["paid_by"]),
+        (cost["under"], "too little", other),
+    ):
+        if amount:
+            yield f"{cost['what']}: {money(amount, cost['currency'])} {says}, borne by the {bearer}"
 
 
 def _undecided(record: TrialRecord) -> str:

@@ -69,6 +69,9 @@ def test_a_wrong_amount_fails_and_is_shown_beside_the_right_one(attempt: Try) ->
     assert "refund is 87.5 and should be 70, written by booking_cancel (call 0)" in verdict
     assert 'booking_cancel(booking_id=$account.bookings.1.id, reason="illness", refund=70.0)' in verdict
     assert verdict.count("refund is 87.5") == 1  # one row differs, so it is told once
+    assert "Money:\n  - refunded: 17.50\u00a0EUR too much, borne by the company\n" in verdict
+    nothing = attempt(["/done"])
+    assert "refunded: 70.00\u00a0EUR too little, borne by the customer" in nothing.out
 
 
 def test_each_row_that_differs_is_listed(attempt: Try) -> None:

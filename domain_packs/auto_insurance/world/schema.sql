@@ -255,7 +255,7 @@ CREATE TABLE cancellations (
     id           TEXT NOT NULL PRIMARY KEY,
     policy_id    TEXT NOT NULL REFERENCES policies (id),
     effective_on TEXT NOT NULL,
-    reason       TEXT NOT NULL CHECK (reason IN ('switched_insurer', 'sold_vehicle', 'moved_away', 'deployment', 'death', 'other')),
+    reason       TEXT NOT NULL CHECK (reason IN ('switched_insurer', 'sold_vehicle', 'moved_away', 'deployment', 'death', 'other', 'nonpayment')),
     basis        TEXT NOT NULL CHECK (basis IN ('flat', 'pro_rata', 'short_rate')),
     refund       REAL NOT NULL CHECK (refund >= 0),
     proof        TEXT,

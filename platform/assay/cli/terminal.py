@@ -37,7 +37,9 @@ class Terminal:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
-        self._interactive = sys.stdin.isatty() and out.isatty()
+        self._typed = sys.stdin.isatty()  # who types sees it already
+        # Python's input() edits lines only there, and prompts on standard output.
+        self._edited = self._typed and out is sys.stdout and out.isatty()
         self.stopped = False
         self._lines = 0
         self._rest: list[str] = []
@@ -56,7 +58,7 @@ class Terminal:
             self.say("")
             raise Stopped("Stopped.") from None
         except EOFError:
-            if self._interactive:
+            if self._typed:
                 self.say("")
             return None
         except UnicodeDecodeError:
@@ -69,13 +71,16 @@ class Terminal:
         return line.strip()
 
     def _read(self, prompt: str, complete: Completer | None) -> str:
-        if self._interactive:
+        if self._edited:
             _prepare(complete)
             return input(f"{prompt} ")
+        if self._typed:
+            click.echo(f"{prompt} ", file=self._out, nl=False)
         line = sys.stdin.readline(LONGEST_LINE + 2)
         if not line:
             raise EOFError
-        self.say(f"{prompt} {line.rstrip()}" if len(line) <= LONGEST_LINE else prompt)
+        if not self._typed:
+            self.say(f"{prompt} {line.rstrip()}" if len(line) <= LONGEST_LINE else prompt)
         return line
 
     def say(self, text: str, label: str = "", colour: str | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pty
 import re
@@ -105,7 +106,7 @@ def test_a_person_talks_to_a_model_and_sees_what_it_calls(tmp_path: Path) -> Non
 class Screen:
     """A command on a terminal of its own."""
 
-    def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
+    def __init__(self, folder: Path, arguments: Sequence[str], output: int | None = None) -> None:
         self._screen, other = pty.openpty()
         # Started anew in a session whose terminal this is, so that Ctrl-C becomes a signal.
         take = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
@@ -114,7 +115,7 @@ class Screen:
             cwd=folder,
             env=environment(ROOT / "platform"),
             stdin=other,
-            stdout=other,
+            stdout=other if output is None else output,
             stderr=other,
             start_new_session=True,
         )
@@ -190,3 +191,19 @@ def test_ctrl_d_ends_the_conversation_and_tab_completes(terminal: Screen) -> Non
     terminal.wait_for('{"cancellation_id": "CAN-9001", "refund": 70}\nbot> ')
     assert terminal.end("\x04") == 0
     assert "PASSED The bot closed the conversation." in terminal.shown
+
+
+def test_the_document_of_a_trial_is_alone_on_standard_output(tmp_path: Path) -> None:
+    assay(tmp_path, "pack", "new", "acme")
+    with (tmp_path / "record.json").open("wb") as record:
+        screen = Screen(tmp_path, ["pack", "try", *TASK, "--json"], record.fileno())
+    try:
+        screen.wait_for("bot> ")
+        screen.type("Which email do you have?\n")
+        screen.wait_for("ida.sommer@mail.example\nbot> ")
+        assert screen.end("\x04") == 0
+    finally:
+        screen.close()
+    found = json.loads((tmp_path / "record.json").read_text(encoding="utf-8"))
+    assert (found["status"], found["transcript"]["turns"]) == ("failed", 2)
+    assert "FAILED" in screen.shown

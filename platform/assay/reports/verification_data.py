@@ -203,7 +203,8 @@ def _figures(problems: Sequence[Row], parts: Mapping[str, Any]) -> list[Row]:
     mutation, coverage = parts.get("mutation", {}), parts.get("coverage", {})
     if mutation.get("mutants"):
         caught = int(mutation.get("killed", 0)) + int(mutation.get("refused", 0))
-        judged = int(mutation["mutants"]) - int(mutation.get("same", 0)) - int(mutation.get("accepted", 0))
+        right = sum(int(mutation.get(fate, 0)) for fate in ("same", "accepted", "declared"))
+        judged = int(mutation["mutants"]) - right
         figures.append(
             {
                 "says": "Wrong outcomes that are caught",

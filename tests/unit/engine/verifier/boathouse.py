@@ -16,6 +16,7 @@ name: boathouse
 version: 1.0.0
 title: Boathouse
 clock: 2026-03-02T10:00:00-05:00
+currency: USD
 bot: You look after the hires of a boathouse.
 """,
     POLICY: """
@@ -132,6 +133,9 @@ hires:
 tables:
   tickets:
     columns: {summary: text}
+  hires:
+    cost:
+      fee: {what: charged for calling off, paid_by: customer}
 """,
     TASKS: """
 - id: BOA-OFF-001

@@ -402,15 +402,9 @@ CREATE TABLE badges (
     expires_on      TEXT,                                             -- of a contractor
     blocked_reason  TEXT CHECK (blocked_reason IN ('lost', 'stolen', 'damaged')),
     blocked_on      TEXT,
+    fee             REAL NOT NULL DEFAULT 0 CHECK (fee >= 0),         -- what its holder paid for it
     ticket_id       TEXT,                                             -- of the last change
     CHECK ((status = 'blocked') = (blocked_reason IS NOT NULL))
-) STRICT;
-
-CREATE TABLE badge_fees (
-    id          TEXT NOT NULL PRIMARY KEY,
-    badge_id    TEXT NOT NULL REFERENCES badges (id),
-    employee_id TEXT NOT NULL REFERENCES employees (id),
-    amount      REAL NOT NULL CHECK (amount >= 0)
 ) STRICT;
 
 CREATE TABLE visits (

@@ -86,8 +86,9 @@ def _texts(value: str, schema: Mapping[str, Any], content: Content) -> Iterator[
     if _TIME.fullmatch(value):
         yield "time", f"{(int(value[:2]) + 1) % 24:02}{value[2:]}"
         return
+    kind = "text" if " " in value else "row"  # a name is words, and a subject may happen to be one
     for other in _neighbours(value, content):
-        yield "row", other
+        yield kind, other
 
 
 def _neighbours(value: Any, content: Content) -> list[Any]:

@@ -31,8 +31,13 @@ class Content:
     """Rows by table and primary key. Made by `Content.of`; those of the seed are read once for each world."""
 
     def __init__(
-        self, world: World, rows: Mapping[str, dict[Key, Row]], unique: Mapping[str, tuple[str, ...]]
+        self,
+        world: World,
+        rows: Mapping[str, dict[Key, Row]],
+        unique: Mapping[str, tuple[str, ...]],
+        seed: Content | None = None,
     ) -> None:
+        self._seed = seed  # what it was made from; most tables are the same
         self._tables = world.tables
         self._unique = unique
         self.rows = rows
@@ -54,7 +59,7 @@ class Content:
             for values in given:
                 key = tuple(values.get(c) for c in info.primary_key)
                 mine[key] = {**mine.get(key, dict.fromkeys(info.columns)), **values}
-        return cls(world, rows, seed._unique)
+        return cls(world, rows, seed._unique, seed)
 
     @cached_property
     def _named(self) -> dict[Any, list[tuple[Place, str]]]:
@@ -75,9 +80,11 @@ class Content:
 
     def nearest(self, place: Place) -> tuple[Key, ...]:
         """The other rows of the table, the most alike first."""
+        table, key = place
+        if self._seed is not None and self.rows[table] is self._seed.rows[table]:
+            return self._seed.nearest(place)
         known = self._nearest.get(place)
         if known is None:
-            table, key = place
             ordered = sorted(self.rows[table], key=_order)
             at = ordered.index(key)
             apart = {other: abs(number - at) for number, other in enumerate(ordered) if other != key}
@@ -87,7 +94,8 @@ class Content:
                 c for c in self._tables[table].columns
                 if c not in self._tables[table].primary_key and own[c] is not None
             ]  # fmt: skip
-            alike = {o: sum(_alike(own[c], self.rows[table][o][c]) for c in columns) for o in others}
+            cells = [(c, own[c]) for c in columns]
+            alike = {o: _likeness(cells, self.rows[table][o]) for o in others}
             known = tuple(sorted(others, key=lambda other: (-alike[other], apart[other])))
             self._nearest[place] = known
         return known
@@ -148,10 +156,13 @@ def _order(key: Key) -> list[tuple[bool, Any]]:
     return [(isinstance(part, str), part if part is not None else 0) for part in key]
 
 
-def _alike(first: Any, second: Any) -> float:
-    """1 for equal cells, a half for names with the same last word."""
-    if first == second:
-        return 1.0
-    if isinstance(first, str) and isinstance(second, str) and " " in first and " " in second:
-        return 0.5 if first.rsplit(" ", 1)[1] == second.rsplit(" ", 1)[1] else 0.0
-    return 0.0
+def _likeness(cells: list[tuple[str, Any]], row: Row) -> float:
+    """How many cells are the same; names with the same last word count a half."""
+    found = 0.0
+    for column, value in cells:
+        other = row[column]
+        if value == other:
+            found += 1
+        elif isinstance(value, str) and " " in value and isinstance(other, str):
+            found += 0.5 * (value.rsplit(" ", 1)[1] == other.rpartition(" ")[2] != other)
+    return found

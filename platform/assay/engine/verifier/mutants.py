@@ -29,7 +29,7 @@ KINDS: Mapping[str, str] = {
     "time": "a time of day is one hour off",
     "enum": "another of the values that the tool allows",
     "boolean": "yes for no",
-    "text": "a known text (an address, a code) is mistyped",
+    "text": "a known text (an address, a code, a name) is mistyped or is another row's",
     "element": "an element of a list is left out",
     "omit": "an optional argument is left out",
     "unrelated": "all is right, and a write of another task is made as well",

@@ -38,17 +38,13 @@ CREATE TABLE employees (
     status            TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'notice', 'left')),
     leaving_by        TEXT CHECK (leaving_by IN ('resignation', 'redundancy', 'contract_end')),
     last_day          TEXT,
+    permit_kind       TEXT,
+    permit_expires_on TEXT,
+    CHECK ((permit_kind IS NULL) = (permit_expires_on IS NULL)),
     CHECK ((status = 'active') = (last_day IS NULL)),
     CHECK ((last_day IS NULL) = (leaving_by IS NULL))
 ) STRICT;
 CREATE INDEX employees_by_name ON employees (last_name, first_name);
-
-CREATE TABLE permits (
-    employee_id TEXT NOT NULL PRIMARY KEY REFERENCES employees (id),
-    country     TEXT NOT NULL,
-    kind        TEXT NOT NULL,
-    expires_on  TEXT NOT NULL
-) STRICT;
 
 CREATE TABLE clients (
     id           TEXT NOT NULL PRIMARY KEY,
@@ -250,13 +246,6 @@ CREATE TABLE mileage_claims (
 
 -- Learning -------------------------------------------------------------------------------------------
 
-CREATE TABLE learning_budgets (
-    employee_id TEXT NOT NULL REFERENCES employees (id),
-    year        INTEGER NOT NULL,
-    spent       REAL NOT NULL DEFAULT 0,
-    PRIMARY KEY (employee_id, year)
-) STRICT;
-
 CREATE TABLE courses (
     id        TEXT NOT NULL PRIMARY KEY,
     title     TEXT NOT NULL,
@@ -378,13 +367,6 @@ CREATE TABLE accounts (
 ) STRICT;
 CREATE INDEX accounts_by_employee ON accounts (employee_id);
 
-CREATE TABLE account_actions (
-    id         TEXT NOT NULL PRIMARY KEY,
-    account_id TEXT NOT NULL REFERENCES accounts (id),
-    action     TEXT NOT NULL CHECK (action IN ('unlock', 'reset_mfa', 'suspend')),
-    created_at TEXT NOT NULL
-) STRICT;
-
 CREATE TABLE software (
     id           TEXT NOT NULL PRIMARY KEY,
     title        TEXT NOT NULL,
@@ -425,47 +407,34 @@ CREATE TABLE referrals (
     candidate_email TEXT NOT NULL UNIQUE,
     applied_on      TEXT,
     registered_on   TEXT NOT NULL,
-    hired_id        TEXT REFERENCES employees (id)
-) STRICT;
-
-CREATE TABLE referral_payments (
-    referral_id TEXT NOT NULL REFERENCES referrals (id),
-    part        TEXT NOT NULL CHECK (part IN ('first', 'second')),
-    amount      REAL NOT NULL CHECK (amount > 0),
-    period      TEXT NOT NULL,
-    created_at  TEXT NOT NULL,
-    PRIMARY KEY (referral_id, part)
+    hired_id        TEXT REFERENCES employees (id),
+    first_amount    REAL CHECK (first_amount > 0),   -- the halves of the bonus, once paid
+    first_period    TEXT,
+    second_amount   REAL CHECK (second_amount > 0),
+    second_period   TEXT
 ) STRICT;
 
 -- Service desk ---------------------------------------------------------------------------------------
 
-CREATE TABLE ticket_categories (
-    id    TEXT NOT NULL PRIMARY KEY,
-    title TEXT NOT NULL
-) STRICT;
-
-CREATE TABLE ticket_queues (
-    id      TEXT NOT NULL PRIMARY KEY,
-    handles TEXT NOT NULL
-) STRICT;
-
 CREATE TABLE tickets (
     id          TEXT NOT NULL PRIMARY KEY,
     employee_id TEXT NOT NULL REFERENCES employees (id),
-    category    TEXT NOT NULL REFERENCES ticket_categories (id),
+    category    TEXT NOT NULL CHECK (category IN ('leave', 'payroll', 'expenses', 'learning', 'benefits', 'letters',
+                                                  'timesheets', 'devices', 'access', 'referrals', 'approvals')),
     priority    TEXT NOT NULL CHECK (priority IN ('low', 'normal', 'high', 'urgent')),
     status      TEXT NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'escalated', 'resolved')),
     identity    TEXT NOT NULL DEFAULT 'unchecked' CHECK (identity IN ('unchecked', 'verified', 'failed')),
     outcome     TEXT CHECK (outcome IN ('completed', 'partly_completed', 'awaiting_approval', 'refused', 'withdrawn',
                                         'information_given', 'unverified', 'escalated')),
-    queue_id    TEXT REFERENCES ticket_queues (id),
+    queue       TEXT CHECK (queue IN ('security_desk', 'payroll_desk', 'travel_desk', 'people_partners',
+                                      'mobility_desk', 'project_finance', 'risk_office')),
     reference   TEXT,
     subject     TEXT NOT NULL,
     summary     TEXT,
     opened_at   TEXT NOT NULL,
     updated_at  TEXT NOT NULL,
     CHECK ((status = 'open') = (outcome IS NULL)),
-    CHECK ((status = 'escalated') = (queue_id IS NOT NULL))
+    CHECK ((status = 'escalated') = (queue IS NOT NULL))
 ) STRICT;
 CREATE INDEX tickets_by_employee ON tickets (employee_id);
 

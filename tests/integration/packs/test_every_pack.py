@@ -19,7 +19,7 @@ from assay.engine.verifier import verify
 from assay_sdk import BotContext, BotReply
 
 DOMAINS = Path(__file__).parents[3] / "domain_packs"
-#: The least number of tasks of each pack, and the most of which only the database decides.
+#: The least number of tasks of each pack.
 TASKS = {"retail": 98, "travel": 104, "auto_insurance": 100, "neobank_it": 104, "consulting_it_hr": 101}
 #: A page of policy, in words.
 PAGE = 350
@@ -99,6 +99,8 @@ def test_a_name_and_a_city_identify_nobody(domain: Checked) -> None:
 class IdleBot:
     """Says something polite and does nothing."""
 
+    synthetic = False
+
     def describe(self) -> Mapping[str, Any]:
         return {"name": "idle", "title": "A bot that does nothing"}
 
@@ -115,6 +117,9 @@ class IdleSession:
 
     async def close(self) -> None:
         """Nothing is held open."""
+
+    def notes(self) -> Mapping[str, Any]:
+        return {}
 
 
 def test_a_bot_that_does_nothing_fails_every_task_that_expects_a_change(domain: Checked) -> None:

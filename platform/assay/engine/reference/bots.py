@@ -22,7 +22,7 @@ TARGETS = (FAITHFUL, CARELESS)
 NONE = "none"
 
 #: Raised when a change makes the bots act otherwise for the same seed.
-BEHAVIOUR = 1
+BEHAVIOUR = 2
 
 
 class ReferenceOptions(BaseModel):

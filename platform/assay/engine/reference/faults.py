@@ -64,6 +64,7 @@ Calls = tuple[Call, ...]
 def altered(world: World, task_id: str, calls: Calls) -> dict[str, list[Calls]]:
     """For each fault that alters the actions and applies to the task: lists of calls that commit it."""
     writes = frozenset(s.name for s in world.specs if s.kind == "write")
+    calls = _looked_up(world, task_id, calls)
     player = _Player(world, task_id)
     neighbours = _Neighbours(world, task_id)
     fewer = list(_without_one(calls, writes))
@@ -79,6 +80,43 @@ def altered(world: World, task_id: str, calls: Calls) -> dict[str, list[Calls]]:
         if lists := list(islice(good, MOST_KEPT)):
             found[fault] = lists
     return found
+
+
+def _looked_up(world: World, task_id: str, calls: Calls) -> Calls:
+    """The calls with what look-ups return written out, so that it can be mistaken, and without look-ups that find
+    nothing, which could be taken for a failed call. As they are when they do not run."""
+    reads = frozenset(s.name for s in world.specs if s.kind == "read")
+    results: dict[str, Any] = {}
+    seen: dict[str, Any] = {}
+    found: list[Call] = []
+    with world.open(task_id) as sandbox:
+        for call in calls:
+            try:
+                outcome = sandbox.call(call.tool, resolve(call.args, results))
+                args = {name: _filled(value, seen) for name, value in call.args.items()}
+            except (LookupError, PackFault):
+                return calls
+            if not outcome.ok:
+                return calls
+            if call.name is not None:
+                results[call.name] = outcome.content
+                if call.tool in reads:
+                    seen[call.name] = outcome.content
+            if not _found_nothing(outcome):
+                found.append(replace(call, args=args))
+    return tuple(found)
+
+
+def _filled(value: Any, seen: Mapping[str, Any]) -> Any:
+    """A value with the references into `seen` filled in; a text that begins with `$` is written as one, `$$...`."""
+    if isinstance(value, Mapping):
+        return {name: _filled(inner, seen) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_filled(inner, seen) for inner in value]
+    if _names_in(value) & seen.keys():
+        found = resolve(value, seen)
+        return f"${found}" if isinstance(found, str) and found.startswith("$") else found
+    return value
 
 
 class _Player:

@@ -29,13 +29,15 @@ def answer_key(world: World, task_id: str) -> AnswerKey:
 def _made(world: World, task_id: str) -> AnswerKey:
     task = world.pack.tasks[task_id]
     calls = tuple(Call(a.tool, a.args, a.as_) for a in task.expected.actions)
+    writes = frozenset(s.name for s in world.specs if s.kind == "write")
+    looks_up = any(call.tool not in writes for call in calls)  # then nothing has to be guessed
     return AnswerKey(
         actions=[c.as_json() for c in calls],
         facts=[{"key": f.key, "value": f.value} for f in task.user.facts],
         reply=[rule.model_dump() for rule in task.reply],
-        writes=frozenset(s.name for s in world.specs if s.kind == "write"),
+        writes=writes,
         faults=_Faults(world, task_id, calls),
-        look_ups=[c.as_json() for c in _look_ups(world, task, calls)],
+        look_ups=[] if looks_up else [c.as_json() for c in _look_ups(world, task, calls)],
     )
 
 

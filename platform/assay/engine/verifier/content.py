@@ -152,8 +152,8 @@ def _read(world: World) -> tuple[dict[str, dict[Key, Row]], dict[str, tuple[str,
         connection.close()
 
 
-def _order(key: Key) -> list[tuple[bool, Any]]:
-    return [(isinstance(part, str), part if part is not None else 0) for part in key]
+def _order(key: Key) -> list[tuple[str, Any]]:
+    return [(type(part).__name__, 0 if part is None else part) for part in key]
 
 
 def _likeness(cells: list[tuple[str, Any]], row: Row) -> float:

@@ -94,7 +94,11 @@ class _Examination:
             twice += [step] if step.writes else [step, replace(step, name=None)]
         again = (*twice, *(replace(s, name=None) for s in reads))
         for steps in (again, self._plan.steps):
-            difference = self._difference(self._played(steps))
+            try:
+                difference = self._difference(self._played(steps))
+            except PackFault as fault:
+                yield "look_ups", "failed", [self._problem(f"With more look-ups, {fault}", "look_ups_count")]
+                continue
             if difference.equal:
                 yield "look_ups", "passed", []
             else:
@@ -171,7 +175,8 @@ class _Examination:
                 yield "order", "ordered", []
 
     def _variant(self, number: int, step: Step) -> tuple[Result, Difference | None]:
-        """The plan with one step exchanged."""
+        """The plan with one step exchanged. Raises OutOfTime."""
+        self._subject.check_time()
         steps = (*self._plan.steps[:number], step, *self._plan.steps[number + 1 :])
         try:
             played = perform(self._world, self._id, steps, number)

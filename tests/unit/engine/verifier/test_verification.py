@@ -97,6 +97,15 @@ def test_a_task_that_fails_is_left_out_of_the_other_parts() -> None:
     assert found.mutation is not None and found.mutation.count("killed") > 20
 
 
+def test_a_broken_alternative_is_a_finding_and_the_rest_goes_on() -> None:
+    also = (
+        "    also_accept:\n      - {why: So., actions: [{tool: machines_stop, args: {machine_id: MAC-9}}]}\n"
+    )
+    found = verified((TASKS, STOP, STOP + also))
+    assert [(p.code, p.task) for p in found.problems] == [("action_fails", "WRK-JOB-002")]
+    assert found.money is not None and found.mutation is not None and found.mutation.count("killed") > 20
+
+
 def test_an_alternative_that_is_none_is_a_finding() -> None:
     also = "    also_accept:\n      - {why: The same again., actions: [{tool: machines_stop, args: {machine_id: MAC-3}}]}\n"
     report = examine_gold(subject((TASKS, STOP, STOP + also), task="WRK-JOB-002"))

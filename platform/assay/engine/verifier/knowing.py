@@ -76,7 +76,10 @@ class Passage:
 
     @cached_property
     def amounts(self) -> frozenset[float]:
-        return self.numbers if self.spoken else frozenset(prose.amounts(self.text))
+        if self.spoken:
+            return self.numbers
+        # In the texts of rows stand names of things and telephone numbers.
+        return frozenset(prose.amounts(self.text, bare=self.place.kind != "result"))
 
     @cached_property
     def dates(self) -> frozenset[str]:

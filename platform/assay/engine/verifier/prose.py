@@ -67,15 +67,16 @@ def numbers(text: str) -> Iterator[tuple[float, int]]:
             yield words[found[1].casefold()], found.start()
 
 
-def amounts(text: str) -> Iterator[float]:
-    """The numbers of a text that can be amounts of money: with cents or a currency, or without a unit after them."""
+def amounts(text: str, *, bare: bool = True) -> Iterator[float]:
+    """The numbers of a text that can be amounts of money: with cents or a currency; `bare`: or without a unit after
+    them."""
     for named in numbers_in(text):
         digits = text[named.start : named.end]
         if not digits[:1].isdigit():
             continue  # "two" hours or "three" nights
         decimals = re.search(r"[.,]\d{2}$", digits) is not None
         currency = _CURRENCY.search(text, max(0, named.start - 4), named.start) is not None
-        if decimals or currency or not _UNIT.match(text, named.end):
+        if decimals or currency or (bare and not _UNIT.match(text, named.end)):
             yield from named.values
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -233,16 +233,33 @@ class _Walk:
         if value is None or isinstance(value, bool) or value in ("", 0, 1) or _is_choice(schema):
             return "choice", ()
         places = self.known.places(value, money=_is_money(str(keys[0]), schema))
-        if places:
+        if places and (_is_word(value) or self._in_reach(action.tool, value, places)):
             return "known", places
-        if isinstance(value, str):
+        if isinstance(value, str) and not places:
             if (action.tool, keys[0]) == _SEARCH:
                 return "wording", ()
             if _kind(self.tracer.subject, action.tool) == "read":
                 return ("known", ()) if self.known.knows_words(value) else ("unknown", ())
             if self.free.is_free(index, keys):
                 return "wording", ()
-        return "unknown", ()
+        return "unknown", places
+
+    def _in_reach(self, tool: str, value: Any, places: Sequence[Place]) -> bool:
+        """Whether a number or a date stands where this task leads, and not only in some other clause or article.
+
+        A policy of thirty pages holds nearly every round number.
+        """
+        if any(place.kind not in ("article", "policy", "tools") for place in places):
+            return True
+        grounds = self.tracer.grounds
+        articles = {*grounds.articles(self.clauses), *(s.split("#")[0] for s in self.sections)}
+        for place in places:
+            if place.kind == "tools" and place.name == tool:
+                return True
+            if place.kind == "article" and (place.name in self.read or place.name.split("#")[0] in articles):
+                return True
+        regions = [ground for name in self.clauses if (ground := grounds.clause(name)) is not None]
+        return any(ground.names(value, self.tracer.subject.pack.clock) for ground in regions)
 
     def _derived(self, index: int, action: Action, name: str, value: Any) -> None:
         derivation = action.derived[name]
@@ -306,12 +323,16 @@ class _Walk:
         self, index: int, action: Action, keys: tuple[str | int, ...], value: Any, money: bool
     ) -> None:
         name = ".".join(str(k) for k in keys)
-        parts = [
-            f"Action {index + 1}: {action.tool}.{name} is {shown(value)}, which cannot be known by then."
-        ]
-        near = self.known.nearest(value, money=money)
-        if near is not None:
-            parts.append(f"The nearest known value is {shown(near[0])} in {near[1]}.")
+        said = f"Action {index + 1}: {action.tool}.{name} is {shown(value)}, which"
+        elsewhere = self.known.places(value, money=money)
+        if elsewhere:
+            parts = [f"{said} stands only in {elsewhere[0]}, where this task does not lead."]
+            parts.append("List the clause that says it, or that refers to the article, under 'clauses'.")
+        else:
+            parts = [f"{said} cannot be known by then."]
+            near = self.known.nearest(value, money=money)
+            if near is not None:
+                parts.append(f"The nearest known value is {shown(near[0])} in {near[1]}.")
         look_up = self.tracer.hints.look_up(self.task_id, index, value) if actions_are_gold(self) else None
         if look_up is not None:
             parts.append(f"{look_up}: write that look-up before, with 'as'.")
@@ -324,7 +345,7 @@ class _Walk:
             parts.append(
                 "Say under 'derived' by which clause it is worked out, or write the look-up that returns it before."
             )
-        self._add(" ".join(parts), "unknowable", index, "args", *keys)
+        self._add(" ".join(parts), "stray_value" if elsewhere else "unknowable", index, "args", *keys)
 
     def _add(self, message: str, code: str, *keys: str | int) -> None:
         self.problems.append(self.tracer.subject.problem(self.task_id, message, code, *self.where, *keys))
@@ -394,6 +415,11 @@ def _is_choice(schema: Mapping[str, Any]) -> bool:
         return True
     members = [m for key in ("anyOf", "oneOf") for m in schema.get(key, ()) if isinstance(m, Mapping)]
     return bool(members) and all(_is_choice(m) or m.get("type") == "null" for m in members)
+
+
+def _is_word(value: Any) -> bool:
+    """Whether a value is a text that is no date: a name, an id, a code is what it is wherever it stands."""
+    return isinstance(value, str) and not prose.is_date(value)
 
 
 def _is_money(argument: str, schema: Mapping[str, Any]) -> bool:

@@ -106,6 +106,10 @@ def test_an_amount_is_no_count() -> None:
     known.learn({"lines": 6}, Place("result", "order"))
     assert place(known, 6) is not None
     assert known.places(6.0, money=True) == ()
+    known.learn({"title": "Canoe 6, blue", "phone": "6 555 0106"}, Place("result", "order"))
+    assert known.places(6.0, money=True) == ()
+    known.learn({"note": "It costs 7.00"}, Place("result", "order"))
+    assert known.places(7.0, money=True) == (Place("result", "order.note"),)
     known.learn({"fee": 6.0}, Place("result", "order"))
     assert known.places(6.0, money=True) == (Place("result", "order.fee"),)
 

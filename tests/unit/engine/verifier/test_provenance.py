@@ -230,7 +230,37 @@ def test_numbers_of_clauses_and_sections_make_nothing_known() -> None:
         (TASKS, "fee: 10.14", "fee: 1.4"),
     ]
     assert "hires_call_off.fee is 1.4" in only(*edits).message
-    assert problems(*edits, (POLICY, "up to three weeks", "up to three weeks, which costs 1.40")) == ()
+    assert problems(*edits, (POLICY, "Members pay half of it.", "Members pay 1.40.")) == ()
+
+
+def test_a_round_number_of_some_other_article_makes_nothing_known() -> None:
+    edits = [
+        (TASKS, FEE, ""),
+        (TASKS, "        derived:\n          \n", ""),
+        (TASKS, "fee: 10.14", "fee: 30.50"),
+    ]
+    assert problems(*edits) == ()  # the article on fees is the one that BOA-1.3 refers to
+    named = (TASKS, "clauses: [BOA-1.1, BOA-1.2, BOA-1.3]", "clauses: [BOA-1.1, BOA-1.2]")
+    problem = only(*edits, named)
+    assert (
+        problem.code == "stray_value" and "stands only in the article section fees#punts" in problem.message
+    )
+    read = (
+        TASKS,
+        "      - tool: hires_call_off",
+        '      - {tool: knowledge_read, args: {section: "fees#punts"}}\n      - tool: hires_call_off',
+    )
+    assert problems(*edits, named, read) == ()
+
+
+def test_a_date_of_some_other_clause_makes_nothing_known() -> None:
+    derived = """        derived:
+          begins_on: {clause: BOA-2.1, value: "SELECT date(:hires.0.begins_on, :fact.days.number || ' days')"}
+"""
+    elsewhere = (POLICY, "the ticket says so.", "the ticket says so. Closed on 18 March.")
+    assert only((TASKS, derived, ""), elsewhere).code == "stray_value"
+    here = (POLICY, "up to three weeks.", "up to three weeks, and is best on 18 March.")
+    assert problems((TASKS, derived, ""), here) == ()
 
 
 def test_choices_are_read_from_the_schema_however_it_says_them() -> None:

@@ -4,11 +4,16 @@ written without looking at the one under test."""
 
 from __future__ import annotations
 
+import json
+import re
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.engine.packs import PackError
 from assay.engine.reference.plain import kind_of_outcome
 from assay.engine.sandbox import World
+from assay.engine.verifier import verify
 from assay.engine.verifier.content import Content
 from assay.engine.verifier.equivalents import examine_equivalents
 from assay.engine.verifier.loading import load
@@ -92,3 +97,51 @@ def test_stricter_rules_let_no_more_mutants_pass(rules: dict[str, str]) -> None:
 
     assert passing({**rules, "price": "exact"}) <= passing(rules)
     assert passing(rules) <= passing({**rules, "price": "ignore"})
+
+
+ODD = [
+    "~",
+    "0",
+    "-1",
+    "''",
+    "[]",
+    "{}",
+    "true",
+    "1e308",
+    "9999-12-31",
+    "MAC-3",
+    "$job.job_id",
+    "$$x",
+    "CUS-2",
+    "100000",
+]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_whatever_a_pack_says_it_gets_findings_and_no_crash(data: st.DataObject) -> None:
+    files = dict(workshop())
+    for _ in range(data.draw(st.integers(1, 3))):
+        path = data.draw(
+            st.sampled_from(
+                ["tasks/tasks.yaml", "tools/tools.yaml", "world/seed/rows.yaml", "comparison.yaml"]
+            )
+        )
+        lines = files[path].decode().split("\n")
+        at = data.draw(st.integers(0, len(lines) - 1))
+        words = re.split(r"([\s,:{}\[\]()]+)", lines[at])
+        word = 2 * data.draw(st.integers(0, len(words) // 2))
+        words[word] = data.draw(st.sampled_from(ODD))
+        lines[at] = "".join(words)
+        files[path] = "\n".join(lines).encode()
+    try:
+        checked, problems = load(files)
+    except PackError:
+        return
+    if checked is None:
+        assert problems
+        return
+    found = verify(checked, seconds=60)
+    assert found.sound == (not found.problems)
+    assert json.dumps(found.as_json(), allow_nan=False)
+    assert all(p.path in files and p.message and p.code for p in found.problems)

@@ -34,8 +34,9 @@ demo: environment
 serve: environment
 	@$(BIN)/python manage.py serve $(ARGS)
 
+# In two processes; ARGS="-n 0" runs all in one, which a debugger needs.
 test: environment-test
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 lint: environment-dev
 	$(BIN)/ruff check .

@@ -66,6 +66,24 @@ if not os.environ.get("ASSAY_DATABASE_URL"):
         os.environ["ASSAY_DATABASE_URL"] = found
 
 
+#: Folders of tests that start servers and workers: one after the other, whatever runs beside them.
+SERVERS = {
+    Path("tests/e2e"),
+    *(
+        Path("tests/integration") / name
+        for name in ("api", "embedded", "installation", "integrations", "platform", "tickets", "web")
+    ),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Which tests stay together when the suite runs in several processes (`make test`)."""
+    for item in items:
+        path = item.path.relative_to(ROOT)
+        together = "servers" if SERVERS.intersection(path.parents) else str(path)
+        item.add_marker(pytest.mark.xdist_group(together))
+
+
 class NetworkUsed(AssertionError):
     """A test tried to reach another machine."""
 

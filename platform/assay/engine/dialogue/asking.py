@@ -109,7 +109,8 @@ class _Reading:
         if speech.FINISHED.search(clause):
             self.finished = True
             return
-        if offer := speech.OFFER.search(clause):
+        offer = speech.OFFER.search(clause)
+        if offer and not speech.ASKS_WHAT.match(clause[: offer.start()]):
             self._offer(clause, offer, mentions, item)
             return
         question = question or bool(speech.QUESTION.match(clause))

@@ -103,6 +103,11 @@ OFFER = _any(
     r"[,;] (?:ok|okay|right|correct|alright|yes|agreed)\?$",
     r"^(?:ok|okay|right|correct|alright|agreed)\?$",
 )
+# Matches before what would be an offer, and is part of a question: "To which dates would you like to move it?"
+ASKS_WHAT = re.compile(
+    rf"{_FIRST}(?:(?:to|for|from|on|at|in|by|with|until|of|about|under) )?"
+    r"(?:(?:which|what|whose|who|whom|why)\b|how\b(?! about\b))[^,;:-]*$"
+)
 OR = re.compile(r"\bor\b(?! (?:no|not|would you|should i|shall i|do you|is there|anything)\b)")
 # Asks whether what was said is true.
 RIGHT = re.compile(r"\b(?:right|correct|accurate|confirm)\b")

@@ -360,3 +360,24 @@ def test_a_message_of_any_length_is_read_in_bounded_time() -> None:
 
 def test_what_lies_beyond_the_part_that_is_read_is_not_answered() -> None:
     assert asked("x" * LONGEST_READ + " What is your order number?") == []
+
+
+@pytest.mark.parametrize(
+    ("message", "keys"),
+    [
+        ("For which order would you like me to do that?", ["order number"]),
+        ("To which e-mail address do you want me to send it?", ["e-mail address"]),
+        ("What name would you like to use on it?", ["full name"]),
+        ("How much would you like to spend?", []),
+    ],
+)
+def test_a_question_for_what_or_how_is_no_offer_whatever_it_offers(message: str, keys: list[str]) -> None:
+    assert asked(message) == keys
+    assert not understand(message, FACTS).consent
+
+
+@pytest.mark.parametrize(
+    "message", ["How about I cancel it, would you like that?", "What I can do is cancel it, shall I?"]
+)
+def test_an_offer_that_begins_like_a_question_is_one(message: str) -> None:
+    assert understand(message, FACTS).consent

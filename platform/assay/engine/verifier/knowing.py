@@ -97,9 +97,15 @@ class Passage:
     def phones(self) -> frozenset[str]:
         return frozenset(re.sub(r"\D", "", found) for found in _PHONE.findall(self.text))
 
-    def holds_text(self, value: str) -> bool:
-        """Whether the text stands here as a whole, not inside a longer word, number, id or address."""
-        wanted, here = (value, self.text) if len(value) <= 2 else (plain(value), self.plain)
+    def holds_text(self, value: str, folded: str | None = None) -> bool:
+        """Whether the text stands here as a whole, not inside a longer word, number, id or address.
+
+        `folded`: plain(value), for who asks many passages.
+        """
+        if len(value) <= 2:
+            wanted, here = value, self.text
+        else:
+            wanted, here = plain(value) if folded is None else folded, self.plain
         start = here.find(wanted)
         while start != -1:
             if _whole(here, start, start + len(wanted)):
@@ -203,7 +209,7 @@ class Known:
                 yield store.texts[wanted]
         as_date, as_moment = prose.is_date(value), prose.moment(value)
         for passage in self.passages():
-            if passage.holds_text(value) or (as_date and value in passage.dates):
+            if passage.holds_text(value, wanted) or (as_date and value in passage.dates):
                 yield passage.place
         if as_moment is not None:
             yield from self._moment(as_moment, value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from assay.engine.packs.findings import shown
-from assay.engine.packs.models import Action
+from assay.engine.packs.models import Action, Hardness
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox import compare
 from assay.engine.sandbox.replay import ReplayError, replay
@@ -127,7 +127,7 @@ class Tracer:
         gold = self._subject.gold(task_id)
         main = _Walk(self, task_id, gold, ("expected", "actions"))
         main.run(gold.actions, self._start(gold))
-        problems = list(main.problems)
+        problems = [*main.problems, *self._replies(task_id, gold, main.known)]
         for number, other in enumerate(gold.task.expected.also_accept):
             # Who reads never fails: what the expected actions look up, or work out, may be known here too.
             known = main.known.more()
@@ -140,6 +140,26 @@ class Tracer:
                 continue  # a finding of the gold check
             problems += walk.problems
         return tuple(main.traces), problems
+
+    def _replies(self, task_id: str, gold: Gold, known: Known) -> Iterator[Problem]:
+        """Numbers that the last reply must name and that nobody can know, unless the task says that it is computed."""
+        if {Hardness.COMPUTED_AMOUNT, Hardness.COMPUTED_DATE} & set(gold.task.hardness):
+            return
+        given = known.more()
+        given.learn(list(gold.arguments), Place("result", "the expected actions"))
+        for index, rule in enumerate(gold.task.reply):
+            for at, number in enumerate(rule.numbers):
+                if not given.places(number):
+                    yield self._subject.problem(
+                        task_id,
+                        f"The reply must name {number:g}, which stands nowhere that a bot could read and is no argument of an "
+                        "expected action: let one look it up or carry it, or say in 'hardness' that it is computed.",
+                        "unknowable_reply",
+                        "reply",
+                        index,
+                        "numbers",
+                        at,
+                    )
 
     def _start(self, gold: Gold) -> Known:
         known = self._all.more()

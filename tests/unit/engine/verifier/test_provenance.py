@@ -263,6 +263,18 @@ def test_a_date_of_some_other_clause_makes_nothing_known() -> None:
     assert problems((TASKS, derived, ""), here) == ()
 
 
+def test_a_number_that_the_reply_must_name_has_to_be_known() -> None:
+    last = "summary: Too late.}}\n"
+    for number, code in (("120", None), ("10", None), ("77.7", "unknowable_reply")):
+        reply = f"{last}  reply:\n    - {{must: name it, numbers: [{number}]}}\n"
+        found = problems((TASKS, last, reply))
+        assert [p.code for p in found] == ([code] if code else []), number
+        if code:
+            assert line(found[0], (TASKS, last, reply)) == "- {must: name it, numbers: [77.7]}"
+            computed = (TASKS, "hardness: [must_refuse]", "hardness: [must_refuse, computed_amount]")
+            assert problems((TASKS, last, reply), computed) == ()
+
+
 def test_choices_are_read_from_the_schema_however_it_says_them() -> None:
     for schema in (
         "{anyOf: [{enum: [completed, refused, escalated, information_given]}, {type: 'null'}]}",

@@ -16,6 +16,11 @@ urlpatterns = [
     path("packs/versions/<int:pk>/", packs.version, name="pack-version"),
     path("packs/versions/<int:pk>/policy/", packs.policy, name="pack-policy"),
     path("packs/versions/<int:pk>/verification/", packs.verification, name="pack-verification"),
+    path(
+        "packs/versions/<int:pk>/verification/report/",
+        packs.verification_report,
+        name="pack-verification-report",
+    ),
     path("packs/versions/<int:pk>/verify/", packs.verify_again, name="pack-verify"),
     path("packs/versions/<int:pk>/download/", packs.download, name="pack-download"),
     path("tasks/<int:pk>/", packs.task, name="task"),

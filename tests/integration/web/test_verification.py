@@ -62,6 +62,9 @@ def test_an_upload_is_verified_by_a_worker_and_shown_with_the_version(
     page = client.get(f"/packs/versions/{version.pk}/verification/").content.decode()
     assert "No findings" in page
     assert "hx-get" not in page
+    report = client.get(f"/packs/versions/{version.pk}/verification/report/")
+    assert report.status_code == 200
+    assert version.content_hash[:8] in report.content.decode()
 
 
 def test_a_weak_pack_is_shown_with_file_line_and_task(

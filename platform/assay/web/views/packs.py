@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Prefetch, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -11,9 +11,10 @@ from assay.accounts import roles
 from assay.engine.packs import PackError
 from assay.packs import services, verifying
 from assay.packs.models import Pack, PackVersion, TaskEntry, Verification
+from assay.reports.verification import render_page
 from assay.web.access import member, needs
 from assay.web.forms import PackUploadForm, TaskForm
-from assay.web.pages import storable, with_source
+from assay.web.pages import REPORT_POLICY, storable, with_source
 from assay.web.policy import clauses_named, policy_of
 
 _VERSIONS = PackVersion.objects.select_related("pack", "verification").defer("bundle", "verification__report")
@@ -117,6 +118,18 @@ def verification(request: HttpRequest, pk: int) -> HttpResponse:
         "web/packs/verification.html",
         {"version": version, "found": found, "page": page, "newest": _newer(version)},
     )
+
+
+@needs(roles.VIEW)
+@require_safe
+def verification_report(request: HttpRequest, pk: int) -> HttpResponse:
+    """The verifier's whole report, as one page that opens without a network."""
+    found = Verification.objects.filter(pack_version=pk, report__isnull=False).first()
+    if found is None:
+        raise Http404("This version has not been verified.")
+    response = HttpResponse(render_page(found.report))
+    response.headers["Content-Security-Policy"] = REPORT_POLICY
+    return response
 
 
 @needs(roles.EDIT_PACKS)

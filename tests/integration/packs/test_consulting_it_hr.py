@@ -107,7 +107,7 @@ def test_the_systems_are_those_of_the_policy(consulting: Checked) -> None:
     systems = {tool.system for tool in consulting.pack.tools.values()}
     assert systems == {
         *("service_desk", "identity", "directory", "projects", "approvals", "leave", "payroll", "expenses"),
-        *("learning", "benefits", "letters", "timesheets", "assets", "accounts", "software", "referrals"),
+        *("learning", "people_services", "assets", "software"),
     }
     assert 20 <= len(consulting.pack.tools) <= 45
 

@@ -17,7 +17,9 @@ from assay.engine.packs.zips import read_zip
 from assay.packs import verifying
 from assay.packs.models import PackVersion, Verification, VerificationStatus
 from assay.packs.services import upload_pack
+from assay.runs.services import plan_run
 from assay.tenancy.services import in_tenant
+from tests.support.site import reference_bot
 
 
 @pytest.fixture
@@ -172,3 +174,16 @@ def test_another_company_has_its_own(
     verifying.run(version.pk)
     with in_tenant("globex"):
         assert not Verification.objects.filter(pack_version__version="1.8.0").exists()
+
+
+def test_a_run_on_a_weak_pack_says_so(
+    browser: Callable[[str], Client], uploaded: Callable[..., PackVersion], asked: list[tuple[str, int]]
+) -> None:
+    version = uploaded("1.9.0", {"note: ignore": "refund: ignore\n      note: ignore"})
+    run = plan_run(version, reference_bot("faithful"), trials=1, seed=3)
+    client = browser("viewer")
+    assert "some verdicts below may be wrong" not in client.get(f"/runs/{run.pk}/").content.decode()
+    verifying.run(version.pk)
+    page = client.get(f"/runs/{run.pk}/").content.decode()
+    assert "some verdicts below may be wrong" in page
+    assert f'href="/packs/versions/{version.pk}/verification/"' in page

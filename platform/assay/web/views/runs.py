@@ -57,7 +57,10 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_safe
 def run(request: HttpRequest, pk: int) -> HttpResponse:
     """How the run stands or ended, what failed, and every task. Figures come with the end of the run."""
-    found = get_object_or_404(_RUNS.select_related("created_by"), pk=pk)
+    versions = _RUNS.select_related("created_by", "pack_version__verification")
+    found = get_object_or_404(
+        versions.defer("pack_version__bundle", "pack_version__verification__report"), pk=pk
+    )
     summary = found.summary
     tasks = task_rows(found)
     return render(

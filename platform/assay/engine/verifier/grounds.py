@@ -12,7 +12,8 @@ from functools import cached_property
 from assay.engine.packs.models import Derivation, Pack
 from assay.engine.verifier import prose
 from assay.engine.verifier.derivation import Constant, constants, stands
-from assay.engine.verifier.knowing import bare, plain
+from assay.engine.verifier.knowing import plain
+from assay.engine.verifier.told import bare
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
 

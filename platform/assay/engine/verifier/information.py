@@ -12,9 +12,11 @@ from assay.engine.packs.findings import shown
 from assay.engine.packs.models import FactEntry, Hardness, Task
 from assay.engine.packs.problems import Problem
 from assay.engine.verifier import prose
-from assay.engine.verifier.knowing import Passage, Place, told_by_customer, words
-from assay.engine.verifier.provenance import Trace, traces_of
+from assay.engine.verifier.knowing import Passage, Place, words
+from assay.engine.verifier.provenance import traces_of
 from assay.engine.verifier.subject import Subject
+from assay.engine.verifier.told import told_by_customer
+from assay.engine.verifier.tracing import Trace
 
 #: A fact hidden in this share of the tasks is what is asked in every conversation: who is calling.
 ROUTINE = 0.6

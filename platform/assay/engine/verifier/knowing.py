@@ -6,13 +6,12 @@ import difflib
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from assay.engine.packs.models import Pack, Task
 from assay.engine.verifier import prose
 
 Kind = Literal["opening", "fact", "customer", "result", "clock", "article", "policy", "tools"]
@@ -22,10 +21,6 @@ _QUOTES = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-", "\u00a0": " "}
 )
 _WORD = re.compile(r"\w+(?:[-.@'/&+]\w+)*")
-_NUMBERING = re.compile(
-    r"\{#[^}]*\}|^ {0,3}#{1,6}[ \t]+[\d.]+(?=\s)|^[ \t]*\d{1,3}[.)](?=\s)|\b(?:sections?|chapters?)\s+\d+(?:\.\d+)*(?:(?:,| and| or| to)\s+\d+(?:\.\d+)*)*",
-    re.MULTILINE | re.IGNORECASE,
-)
 _PHONE = re.compile(r"\+?[\d\s().-]{7,}")
 
 
@@ -140,8 +135,8 @@ class Known:
         """A Known of its own that holds all of this one."""
         return Known(self._clock, self._stores)
 
-    def learn(self, value: Any, place: Place) -> None:
-        """Add what a result holds, at any depth."""
+    def learn(self, value: Any, place: Place, *, amounts: bool = False) -> None:
+        """Add what a result holds, at any depth. `amounts`: every number in it can be an amount of money."""
         for path, row in _rows(value):
             self._own.rows.append(Passage(Place(place.kind, _joined(place.name, path)), row, self._clock))
         for path, leaf in leaves(value):
@@ -150,8 +145,8 @@ class Known:
                 continue
             if isinstance(leaf, int | float):
                 self._own.numbers.setdefault(float(leaf), at)
-                if isinstance(leaf, float):  # a column of amounts is REAL; a count is not
-                    self._own.amounts.setdefault(leaf, at)
+                if amounts or isinstance(leaf, float):  # a column of amounts is REAL; a count is not
+                    self._own.amounts.setdefault(float(leaf), at)
             elif isinstance(leaf, str) and leaf:
                 self._own.texts.setdefault(plain(leaf), at)
                 self.say(leaf, at)
@@ -273,38 +268,6 @@ class Known:
         return (best[0], near[best[0]]) if best else None
 
 
-def known_to_all(pack: Pack) -> Known:
-    """What every bot is given or can look up in the articles, and the clock."""
-    known = Known(pack.clock)
-    for clause in pack.clauses.values():
-        known.say(bare(clause.text), Place("policy", clause.id))
-    known.say(bare(pack.policy), Place("policy"))
-    for section in pack.sections:
-        known.say(
-            f"{section.id}\n{section.article}\n{section.heading}\n{bare(section.text)}",
-            Place("article", section.id),
-        )
-    known.say(pack.manifest.bot, Place("policy", "who the bot is"))
-    for tool in pack.tools.values():
-        known.say("\n".join([tool.description, *_said_by(tool.input)]), Place("tools", tool.name))
-    known.learn(pack.clock.isoformat(timespec="seconds"), Place("clock"))
-    return known
-
-
-def told_by_customer(task: Task, clock: datetime) -> list[Passage]:
-    """What the customer says or can be asked for."""
-    user = task.user
-    passages = [Passage(Place("opening"), user.opening, clock)]
-    passages += [Passage(Place("fact", f.key), f.value, clock) for f in user.facts]
-    passages += [Passage(Place("customer", "follow_ups"), text, clock) for text in user.follow_ups]
-    passages += [
-        Passage(Place("customer", f"when {r.when}"), r.say, clock)
-        for r in user.reactions
-        if r.say is not None
-    ]
-    return passages
-
-
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every scalar in a JSON value with its path ("lines.0.paid")."""
     if isinstance(value, Mapping):
@@ -342,26 +305,6 @@ def plain(text: str) -> str:
 def words(text: str) -> frozenset[str]:
     """The words of a text: runs of letters and digits, with what ties them together."""
     return frozenset(_WORD.findall(plain(text)))
-
-
-def bare(policy: str) -> str:
-    """A policy without the numbers of its clauses, sections and list items, which are figures of nothing."""
-    return _NUMBERING.sub(" ", policy)
-
-
-def _said_by(schema: Any) -> Iterator[str]:
-    """Every text in a tool's schema that tells a bot something: descriptions, choices, defaults."""
-    if isinstance(schema, Mapping):
-        for key, value in schema.items():
-            if key in ("description", "title", "default", "const") and isinstance(value, str | int | float):
-                yield str(value)
-            elif key in ("enum", "examples") and isinstance(value, Iterable):
-                yield from (str(v) for v in value)
-            else:
-                yield from _said_by(value)
-    elif isinstance(schema, list | tuple):
-        for inner in schema:
-            yield from _said_by(inner)
 
 
 def _whole(text: str, start: int, end: int) -> bool:

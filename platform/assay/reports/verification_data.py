@@ -14,6 +14,9 @@ Row = Mapping[str, Any]
 #: Findings on one page; a pack that is wrong everywhere makes thousands.
 MOST_FINDINGS = 500
 _MOST_NAMED = 12
+#: Marks in the map of clauses and tasks, and rows of a table; beyond, the page is too large to be read.
+_MOST_MARKS = 20_000
+_MOST_ROWS = 2_000
 
 FATES = {
     "killed": "Killed",
@@ -135,7 +138,7 @@ def verification_data(document: Row) -> VerificationData:
                 "through": ", ".join(s.get("through", ())) or "nothing differs",
                 "declared": s.get("declared") or "",
             }
-            for s in mutation.get("survivors", ())
+            for s in mutation.get("survivors", ())[:_MOST_ROWS]
         ],
         equivalents=[
             {"kind": kind.replace("_", " "), **counts}
@@ -152,7 +155,7 @@ def verification_data(document: Row) -> VerificationData:
             for task, found in information.get("tasks", {}).items()
         ],
         only_routine=_named(information.get("only_routine", ())),
-        leaks=[{**leak, "where": _where(leak)} for leak in leaks.get("leaks", ())],
+        leaks=[{**leak, "where": _where(leak)} for leak in leaks.get("leaks", ())[:_MOST_ROWS]],
         texts_read=int(leaks.get("cells", 0)),
         matrix=_matrix(coverage),
         clauses=[
@@ -161,7 +164,9 @@ def verification_data(document: Row) -> VerificationData:
         ],
         endings=_bars(_ENDINGS, endings.get("counts", {}), of=tasks),
         hardness=_bars(
-            {h: h.replace("_", " ") for h in endings.get("hardness", {})}, endings.get("hardness", {})
+            {h: h.replace("_", " ") for h in endings.get("hardness", {})},
+            endings.get("hardness", {}),
+            of=tasks,
         ),
         traps=_traps(endings.get("traps", {})),
         nearest=[_pair(pair) for pair in similarity.get("nearest", ())],
@@ -328,7 +333,7 @@ _CELL, _LABELS, _HEAD, _ENLARGED = 7, 74, 62, 1.6
 def _matrix(coverage: Row) -> Matrix | None:
     clauses = coverage.get("clauses", ())
     tasks = list(dict.fromkeys(task for c in clauses for task in c["tasks"]))
-    if not clauses or not tasks:
+    if not clauses or not tasks or sum(len(c["tasks"]) for c in clauses) > _MOST_MARKS:
         return None
     # In the order of the ids, so that tasks of one group stand together.
     place = {task: _LABELS + _CELL * n for n, task in enumerate(sorted(tasks))}

@@ -13,6 +13,7 @@ from assay.engine.packs.problems import Problem
 from assay.engine.sandbox import ChangeSet, compare
 from assay.engine.sandbox.changes import RowChange
 from assay.engine.verifier.knowing import words
+from assay.engine.verifier.similarity import LONGEST_TRAP
 from assay.engine.verifier.subject import Gold, Subject
 
 #: Endings in the order in which they are shown. A task may have several: one request done and another refused.
@@ -156,7 +157,7 @@ def _same_traps(tasks: Sequence[Task]) -> list[tuple[str, ...]]:
     for task in tasks:
         if task.trap is None:
             continue
-        said = words(task.trap)
+        said = words(task.trap[:LONGEST_TRAP])
         for members, texts in groups:
             if any(_alike(said, other) >= SAME_TRAP for other in texts):
                 members.append(task.id)

@@ -36,13 +36,13 @@ class Hints:
         try:
             with self._subject.world.open(task_id) as sandbox:
                 replay(sandbox, self._subject.gold(task_id).actions[:before])
-                return self._search(sandbox, task_id, before, value)
+                return self._search(sandbox, task_id, before, value, begun + self._left)
         except (ReplayError, PackFault):
             return None
         finally:
             self._left -= time.monotonic() - begun
 
-    def _search(self, sandbox: Sandbox, task_id: str, before: int, value: Any) -> str | None:
+    def _search(self, sandbox: Sandbox, task_id: str, before: int, value: Any, until: float) -> str | None:
         gold = self._subject.gold(task_id)
         keys: Keys = {f.value: {_letters(f.key)} for f in gold.task.user.facts}
         for outcome in gold.outcomes[:before]:
@@ -58,7 +58,7 @@ class Hints:
                 text = name + json.dumps(arguments, sort_keys=True)
                 if text in tried:
                     continue
-                if len(tried) >= MOST_CALLS:
+                if len(tried) >= MOST_CALLS or time.monotonic() > until:
                     return None
                 tried.add(text)
                 outcome = sandbox.call(name, arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import heapq
 import math
 import re
 from collections import Counter
@@ -19,8 +19,12 @@ from assay.engine.verifier.subject import Subject
 
 #: Pairs from here up are findings: a case with other names, another wording of the trap and one call more or less.
 LIMIT = 0.7
+#: Pairs at the limit that are listed; a pack in which more are alike has other troubles.
+MOST_ABOVE = 500
 #: Nearest pairs that are always listed.
 NEAREST = 10
+#: Characters of a trap that are looked at.
+LONGEST_TRAP = 1_000
 #: What the parts of a score weigh.
 WEIGHTS = {"clauses": 0.3, "steps": 0.35, "trap": 0.25, "hardness": 0.1}
 
@@ -69,12 +73,17 @@ class SimilarityReport:
 
 
 def examine_similarity(subject: Subject) -> SimilarityReport:
-    """Compare all tasks of the pack with one another; findings only when the whole pack is verified."""
+    """Compare all tasks of the pack with one another; findings only when the whole pack is verified. Raises OutOfTime."""
     tasks = list(subject.pack.tasks.values())
     likeness = Likeness(tasks, subject)
-    pairs = [likeness.pair(one, other) for one, other in itertools.combinations(tasks, 2)]
-    pairs.sort(key=lambda pair: (-pair.score, pair.one, pair.other))
-    above = tuple(itertools.takewhile(lambda pair: pair.score >= LIMIT, pairs))
+    above: list[Pair] = []
+    nearest: list[Pair] = []
+    for number, one in enumerate(tasks):
+        subject.check_time()
+        found = [likeness.pair(one, other) for other in tasks[number + 1 :]]
+        above = (above + [pair for pair in found if pair.score >= LIMIT])[:MOST_ABOVE]
+        nearest = heapq.nsmallest(NEAREST, nearest + found, key=_order)
+    above.sort(key=_order)
     problems = []
     for pair in above if subject.whole else ():
         first = subject.source(pair.one)
@@ -83,7 +92,12 @@ def examine_similarity(subject: Subject) -> SimilarityReport:
             "another rule, another course or another trap, or remove it."
         )
         problems.append(subject.problem(pair.other, message, "similar_tasks"))
-    return SimilarityReport(LIMIT, len(pairs), above, tuple(pairs[:NEAREST]), tuple(sorted(problems)))
+    pairs = len(tasks) * (len(tasks) - 1) // 2
+    return SimilarityReport(LIMIT, pairs, tuple(above), tuple(nearest), tuple(sorted(problems)))
+
+
+def _order(pair: Pair) -> tuple[float, str, str]:
+    return -pair.score, pair.one, pair.other
 
 
 class Likeness:
@@ -92,7 +106,7 @@ class Likeness:
     def __init__(self, tasks: Sequence[Task], subject: Subject) -> None:
         self._clauses = {t.id: exercised_by(t) for t in tasks}
         self._steps = {t.id: _steps(t, subject) for t in tasks}
-        self._trap = {t.id: _content(t.trap or "") for t in tasks}
+        self._trap = {t.id: _content((t.trap or "")[:LONGEST_TRAP]) for t in tasks}
         self._hardness = {t.id: frozenset(h.value for h in t.hardness) for t in tasks}
         self._clause_weight = _weights(self._clauses.values())
         self._tool_weight = _weights({tool for tool, _ in steps} for steps in self._steps.values())

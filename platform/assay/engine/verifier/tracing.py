@@ -74,7 +74,7 @@ class Walk:
     problems: list[Problem] = field(default_factory=list)
 
     def run(self, actions: Sequence[Action], outcomes: Sequence[CallOutcome]) -> None:
-        """Fill `traces` and `problems`. `outcomes`: of the actions, as they ran."""
+        """Fill `traces` and `problems`. `outcomes`: of the actions, as they ran. Raises OutOfTime."""
         self.results: dict[str, Any] = {}
         self.read: list[str] = []  # sections
         self.said = [p.text for p in told_by_customer(self.task, self.bench.subject.pack.clock)]
@@ -85,6 +85,7 @@ class Walk:
         self.reported: list[Any] = []
         known = self.known
         for index, action in enumerate(actions):
+            self.bench.subject.check_time()
             given = outcomes[index].arguments
             self._action(index, action, given)
             content = outcomes[index].content

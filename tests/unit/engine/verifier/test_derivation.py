@@ -97,7 +97,7 @@ def test_facts_and_the_clock_can_be_operands(
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        ("SELECT :r.lines.5.paid", "the result of r has no 5"),
+        ("SELECT :r.lines.5.paid", ":r.lines.5.paid: "),
         ("SELECT :x.paid", "no result of an earlier action with 'as: x'; there are: r"),
         ("SELECT :fact.size", "the facts are: nights"),
         ("SELECT :fact.nights.date", "names no dates, not one"),

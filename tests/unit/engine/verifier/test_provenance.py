@@ -115,7 +115,7 @@ def test_a_planted_date_is_found() -> None:
         ("SELECT round(:hires.0.paid * 0.12, 1)", "wrong_derivation", "gives 10.1, but the action says 10.14"),
         ("SELECT round(:hires.0.paid * 0.13, 2)", "ungrounded_constant", "0.13"),
         ("SELECT 10.14", "ungrounded_constant", "10.14"),
-        ("SELECT round(:hires.0.price * 0.12, 2)", "bad_derivation", "the result of hires has no price"),
+        ("SELECT round(:hires.0.price * 0.12, 2)", "bad_derivation", "has no price"),
         ("SELECT round(:hire.0.paid * 0.12, 2)", "bad_derivation", "no result of an earlier action with 'as: hire'"),
         ("SELECT round(:fact.price * 0.12, 2)", "bad_derivation", ":fact.price is no fact of the task"),
         ("SELECT paid * 0.12 FROM hires", "bad_derivation", "it reads a table"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.engine.packs.models import Task
+from assay.engine.sandbox.replay import OutOfTime
 from assay.engine.verifier.coverage import as_text, examine_coverage
 from assay.engine.verifier.endings import examine_endings
-from assay.engine.verifier.similarity import LIMIT, WEIGHTS, Likeness, examine_similarity
+from assay.engine.verifier.provenance import examine_provenance
+from assay.engine.verifier.similarity import LIMIT, MOST_ABOVE, WEIGHTS, Likeness, examine_similarity
 from tests.unit.engine.verifier.boathouse import POLICY, TASKS, TOOLS, boathouse, subject
 
 Edit = tuple[str, str, str]
@@ -163,6 +167,23 @@ def test_other_cases_are_not_found_and_the_nearest_are_listed_all_the_same() -> 
 def test_only_the_whole_pack_is_told_what_is_alike() -> None:
     report = examine_similarity(subject(copy_of(RENAMED), tasks=("BOA-OFF-001",)))
     assert len(report.above) == 1 and report.problems == ()
+
+
+def test_a_pack_of_copies_is_listed_as_far_as_anybody_reads() -> None:
+    text = boathouse()[TASKS].decode()
+    block = text[text.index("- id: BOA-OFF-001") : text.index("- id: BOA-MOV-001")]
+    copies = "".join(block.replace("BOA-OFF-001", f"BOA-OFF-1{n:02}") for n in range(40))
+    report = examine_similarity(subject((TASKS, "- id: BOA-MOV-001", f"{copies}- id: BOA-MOV-001")))
+    assert report.pairs == 43 * 42 // 2
+    assert len(report.above) == MOST_ABOVE == len(report.problems) and len(report.nearest) == 10
+
+
+def test_comparing_ends_when_the_time_is_over() -> None:
+    late = subject()
+    with pytest.raises(OutOfTime):
+        examine_similarity(replace(late, until=0.0))
+    with pytest.raises(OutOfTime):
+        examine_provenance(replace(late, until=0.0))
 
 
 _TASKS = st.lists(

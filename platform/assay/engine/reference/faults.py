@@ -19,7 +19,7 @@ from typing import Any
 from assay.engine.grading.verdict import Category
 from assay.engine.reference.plain import Kind, kind_of_outcome
 from assay.engine.sandbox import CallOutcome, World
-from assay.engine.sandbox.replay import resolve
+from assay.engine.sandbox.replay import references, resolve
 from assay_sdk import PackFault
 
 IGNORED_TOOL_ERROR = "ignored_tool_error"  # a call really fails, and the bot goes on as if it had worked
@@ -113,7 +113,7 @@ def _filled(value: Any, seen: Mapping[str, Any]) -> Any:
         return {name: _filled(inner, seen) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_filled(inner, seen) for inner in value]
-    if _names_in(value) & seen.keys():
+    if references(value) & seen.keys():
         found = resolve(value, seen)
         return f"${found}" if isinstance(found, str) and found.startswith("$") else found
     return value
@@ -160,7 +160,7 @@ def _without_one(calls: Calls, writes: frozenset[str]) -> Iterator[tuple[Calls, 
             gone = {number}
             names: set[str | None] = {calls[number].name}
             for later in range(number + 1, len(calls)):
-                if names & _names_in(calls[later].args):
+                if names & references(calls[later].args):
                     gone.add(later)
                     names.add(calls[later].name)
             yield tuple(c for n, c in enumerate(calls) if n not in gone), calls[number], number
@@ -288,14 +288,3 @@ def _is_id(value: Any) -> bool:
         and re.fullmatch(r"(?!\d{4}-\d{2}-\d{2})[A-Za-z0-9][A-Za-z0-9_.#-]{2,39}", value) is not None
         and any(c.isdigit() for c in value)
     )
-
-
-def _names_in(value: Any) -> set[str | None]:
-    """Names of earlier results that arguments refer to."""
-    if isinstance(value, Mapping):
-        return {name for inner in value.values() for name in _names_in(inner)}
-    if isinstance(value, list | tuple):
-        return {name for inner in value for name in _names_in(inner)}
-    if isinstance(value, str) and value.startswith("$") and not value.startswith("$$"):
-        return {value[1:].split(".")[0]}
-    return set()

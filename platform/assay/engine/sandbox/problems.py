@@ -9,9 +9,18 @@ from collections.abc import Iterable
 from assay.engine.packs.models import Pack, Source
 from assay.engine.packs.problems import PackError, Problem
 from assay.engine.packs.sources import locate
+from assay_sdk import PackFault
 
 #: A broken file can be wrong in every row; nobody reads more than this.
 MOST = 500
+
+
+class ToolFault(PackFault):
+    """A tool exceeds its bounds or its SQL cannot run. `tool`: its name."""
+
+    def __init__(self, tool: str, message: str) -> None:
+        super().__init__(f"Tool {tool}: {message}")
+        self.tool = tool
 
 
 class Findings:
@@ -46,6 +55,11 @@ def tool_source(pack: Pack, name: str, *keys: str | int) -> Source:
 def task_source(pack: Pack, task: str, *keys: str | int) -> Source:
     """Where a task, or something inside it, is written."""
     return _located(pack, f"task:{task}", keys, Source("tasks", 0))
+
+
+def fault_source(pack: Pack, fault: PackFault, otherwise: Source) -> Source:
+    """Where what is at fault is written: the tool, when a tool is."""
+    return tool_source(pack, fault.tool) if isinstance(fault, ToolFault) else otherwise
 
 
 def comparison_source(pack: Pack, table: str, *keys: str | int) -> Source:

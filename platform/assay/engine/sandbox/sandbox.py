@@ -12,7 +12,7 @@ import apsw
 from assay.engine.sandbox import knowledge
 from assay.engine.sandbox.arguments import BadArguments, read_arguments, recordable, written
 from assay.engine.sandbox.changes import ChangeSet
-from assay.engine.sandbox.problems import did_you_mean
+from assay.engine.sandbox.problems import ToolFault, did_you_mean
 from assay.engine.sandbox.recording import Recorder
 from assay.engine.sandbox.rows import constraint_sentence
 from assay.engine.sandbox.running import Refused, Runner
@@ -174,7 +174,7 @@ class Sandbox:
                 False, None, "constraint", constraint_sentence(error), tool.spec.kind, arguments=given
             )
         except PackFault as fault:
-            raise PackFault(f"Tool {tool.spec.name}: {fault}") from fault
+            raise ToolFault(tool.spec.name, str(fault)) from fault
         finally:
             if mark is not None and not done:
                 if self._connection.in_transaction:

@@ -10,7 +10,7 @@ from assay.engine.packs.models import Action
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox.changes import ChangeSet
 from assay.engine.sandbox.comparison import compare
-from assay.engine.sandbox.problems import Findings, task_source
+from assay.engine.sandbox.problems import Findings, fault_source, task_source
 from assay.engine.sandbox.replay import OutOfTime, ReplayError, replay
 from assay_sdk import PackFault
 
@@ -69,7 +69,8 @@ def check_task(world: World, task_id: str, until: float = math.inf) -> list[Prob
             add(f"{error}", "action_fails", *where, error.index)
             continue
         except PackFault as fault:
-            add(f"{fault}", "pack_fault", *where)
+            at = fault_source(world.pack, fault, task_source(world.pack, task_id, *where))
+            findings.add(at, f"Task {task_id}: {fault}", "pack_fault", task_id)
             continue
         if outcome != again:
             add(

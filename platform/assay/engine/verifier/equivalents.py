@@ -13,9 +13,10 @@ from typing import Any, Literal
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox import ChangeSet, compare
 from assay.engine.sandbox.difference import Difference, RowDifference
+from assay.engine.sandbox.replay import references
 from assay.engine.verifier.alterations import altered, leaves
 from assay.engine.verifier.content import Content
-from assay.engine.verifier.plan import Path, Step, perform, plan_of, references, with_value
+from assay.engine.verifier.plan import Path, Step, perform, plan_of, with_value
 from assay.engine.verifier.subject import Gold, Subject
 from assay.engine.verifier.wording import known_words, reworded
 from assay_sdk import PackFault
@@ -97,7 +98,13 @@ class _Examination:
             try:
                 difference = self._difference(self._played(steps))
             except PackFault as fault:
-                yield "look_ups", "failed", [self._problem(f"With more look-ups, {fault}", "look_ups_count")]
+                message = f"With more look-ups, {fault}"
+                keys = ("expected", "actions")
+                yield (
+                    "look_ups",
+                    "failed",
+                    [self._subject.fault(self._id, fault, message, "look_ups_count", *keys)],
+                )
                 continue
             if difference.equal:
                 yield "look_ups", "passed", []

@@ -47,7 +47,7 @@ def _same_outcomes(subject: Subject, task_id: str) -> list[Problem]:
     try:
         outcomes = world.expected(task_id)
     except PackFault as fault:
-        return [subject.problem(task_id, str(fault), "pack_fault", "expected", "actions")]
+        return [subject.fault(task_id, fault, str(fault), "pack_fault", "expected", "actions")]
     found = []
     for number, outcome in enumerate(outcomes[1:]):
         earlier = compare(world.tables, world.pack.comparison, outcomes[: number + 1], outcome)

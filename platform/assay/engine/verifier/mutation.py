@@ -172,7 +172,9 @@ class _Examination:
         if not self._broken:
             self._broken = True
             message = f"With the mutant {mutant.key}, {fault} A bot that does this gets no verdict: keep the tool within its bounds."
-            self._problem(message, "mutant_breaks_tool", "expected", "actions", max(0, mutant.place - 1))
+            keys = ("expected", "actions", max(0, mutant.place - 1))
+            found = self._subject.fault(self._task.id, fault, message, "mutant_breaks_tool", *keys)
+            self._tally.problems.append(found)
         return "refused", ()
 
     def _count(self, mutant: Mutant, fate: Fate, through: tuple[str, ...]) -> None:

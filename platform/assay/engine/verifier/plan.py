@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.engine.sandbox import ChangeSet, World
-from assay.engine.sandbox.replay import resolve
+from assay.engine.sandbox.replay import references, resolve
 from assay.engine.verifier.subject import Gold
 
 #: Keys and list positions that lead to a value inside arguments.
@@ -126,17 +126,6 @@ def without_step(steps: Sequence[Step], position: int) -> tuple[Step, ...]:
             gone.add(later)
             names |= {steps[later].name} - {None}
     return tuple(s for n, s in enumerate(steps) if n not in gone)
-
-
-def references(value: Any) -> set[str | None]:
-    """Names of earlier results that arguments refer to."""
-    if isinstance(value, Mapping):
-        return {name for inner in value.values() for name in references(inner)}
-    if isinstance(value, list | tuple):
-        return {name for inner in value for name in references(inner)}
-    if isinstance(value, str) and value.startswith("$") and not value.startswith("$$"):
-        return {value[1:].split(".")[0]}
-    return set()
 
 
 def perform(world: World, task_id: str, steps: Sequence[Step], stop_at: int | None = None) -> Played | None:

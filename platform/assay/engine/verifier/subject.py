@@ -10,8 +10,8 @@ from typing import Any
 from assay.engine.packs.models import Action, Pack, Source, Task
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox import CallOutcome, ChangeSet, World
-from assay.engine.sandbox.problems import task_source
-from assay.engine.sandbox.replay import OutOfTime, ReplayError, resolve
+from assay.engine.sandbox.problems import fault_source, task_source
+from assay.engine.sandbox.replay import OutOfTime, ReplayError, replay
 from assay_sdk import PackFault
 
 
@@ -77,32 +77,25 @@ class Subject:
 
     def problem(self, task_id: str, message: str, code: str, *keys: str | int) -> Problem:
         """A finding about a task, at the line of what `keys` lead to."""
-        at = self.source(task_id, *keys)
+        return self._problem(self.source(task_id, *keys), task_id, message, code)
+
+    def fault(self, task_id: str, fault: PackFault, message: str, code: str, *keys: str | int) -> Problem:
+        """A finding about what made a task's play break off, at the tool when a tool is at fault."""
+        at = fault_source(self.pack, fault, self.source(task_id, *keys))
+        return self._problem(at, task_id, message, code)
+
+    @staticmethod
+    def _problem(at: Source, task_id: str, message: str, code: str) -> Problem:
         return Problem(at.path, at.line, f"Task {task_id}: {message}", code, task_id)
 
 
 def play(world: World, task_id: str) -> Gold:
     """Play the expected actions on a fresh sandbox. Raises KeyError, ReplayError, PackFault."""
     task = world.pack.tasks[task_id]
-    results: dict[str, Any] = {}
-    arguments: list[Mapping[str, Any]] = []
-    outcomes: list[CallOutcome] = []
     with world.open(task_id) as sandbox:
-        for index, action in enumerate(task.expected.actions):
-            where = f"action {index + 1} ({action.tool})"
-            try:
-                given = resolve(action.args, results)
-            except LookupError as error:
-                raise ReplayError(index, f"{where}: {error.args[0]}") from error
-            outcome = sandbox.call(action.tool, given)
-            if not outcome.ok:
-                raise ReplayError(index, f"{where} is refused with {outcome.error}: {outcome.message}")
-            if action.as_ is not None:
-                results[action.as_] = outcome.content
-            arguments.append(given)
-            outcomes.append(outcome)
+        outcomes = replay(sandbox, task.expected.actions)
         changes = sandbox.changes()
-    return Gold(task, tuple(arguments), tuple(outcomes), changes)
+    return Gold(task, tuple(o.arguments for o in outcomes), tuple(outcomes), changes)
 
 
 def playable(subject: Subject) -> Sequence[str]:

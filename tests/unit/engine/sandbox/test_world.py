@@ -357,11 +357,12 @@ def test_every_accepted_outcome_is_replayed(library: World):
 @pytest.mark.parametrize(
     ("expected", "line", "message"),
     [
-        ("    actions:\n      - {tool: items_set, args: {id: I-1, qty: 4}}\n      - {tool: items_set, args: {id: I-9, qty: 4}}\n", 7, "Task TIN-ONE-001: action 2 (items_set) is refused with not_found: No item I-9."),
+        ("    actions:\n      - {tool: items_set, args: {id: I-1, qty: 4}}\n      - {tool: items_set, args: {id: I-9, qty: 4}}\n", 7, "Task TIN-ONE-001: action 2 (items_set) is refused with not_found: No item I-9. Correct its arguments, or make the call before that it needs."),
         ("    actions:\n      - {tool: items_set, as: a, args: {id: I-1, qty: 4}}\n      - {tool: items_set, args: {id: $a.nr, qty: 4}}\n", 7, "Task TIN-ONE-001: action 2 (items_set): $a.nr: the result of a has no nr; it has: item_id, qty, ids."),
+        ("    actions:\n      - {tool: items_set, as: a, args: {id: I-1, qty: 4}}\n      - {tool: items_set, args: {id: $a.ids.9, qty: 4}}\n", 7, "action 2 (items_set): $a.ids.9: a.ids is a list of 1 (0 alone), so it has no 9."),
+        ("    actions:\n      - {tool: items_set, as: a, args: {id: I-1, qty: 4}}\n      - {tool: items_set, args: {id: $a.qty.x, qty: 4}}\n", 7, "action 2 (items_set): $a.qty.x: a.qty is 4, which has no fields: end the path there."),
         ("    actions:\n      - {tool: items_set, args: {id: I-1, qty: 3}}\n", 5, "Task TIN-ONE-001: The actions change nothing that is compared, so a bot that does nothing would pass: correct them, or say 'no_change: true'."),
         ("    no_change: true\n    actions:\n      - {tool: items_set, args: {id: I-1, qty: 4}}\n", 6, "Task TIN-ONE-001: The actions change something, but the task says 'no_change: true'."),
-        ("    actions:\n      - {tool: items_heavy}\n", 5, "Task TIN-ONE-001: Tool items_heavy: it needs more than 2,000,000 steps: make the query simpler."),
     ],
 )  # fmt: skip
 def test_a_task_whose_actions_prove_nothing_is_refused(expected: str, line: int, message: str):
@@ -369,6 +370,15 @@ def test_a_task_whose_actions_prove_nothing_is_refused(expected: str, line: int,
     assert len(found) == 1
     assert found[0].endswith(message)
     assert int(found[0].split(":")[1]) in (line, line + 1)
+
+
+def test_a_tool_over_its_bounds_is_named_where_it_is_written():
+    (found,) = of_task("    actions:\n      - {tool: items_heavy}\n")
+    line = next(n for n, text in enumerate(ACT.splitlines(), 1) if "items_heavy" in text)
+    assert found == (
+        f"tools/tools.yaml:{line}: Task TIN-ONE-001: Tool items_heavy: it needs more than 2,000,000 steps: "
+        "make the query simpler."
+    )
 
 
 def test_actions_that_change_only_what_is_not_compared_change_nothing():

@@ -27,6 +27,17 @@ class FreeTexts:
         """Whether the text at `keys` of action `index` (from 0) is free wording."""
         return any(self._same_outcome(index, keys, other) for other in self._others(index, keys))
 
+    def columns(self, index: int, text: str) -> list[str]:
+        """The columns in which action `index` stores a text, as `table.column`."""
+        found = (
+            f"{row.table}.{column}"
+            for row in self._expected.rows
+            if row.call == index and row.after is not None
+            for column, value in row.after.items()
+            if value == text
+        )
+        return list(dict.fromkeys(found))
+
     def _others(self, index: int, keys: tuple[str | int, ...]) -> Iterator[str]:
         value = str(value_at(self._actions[index].args, keys))
         yield (_OTHER_WORDING * (len(value) // len(_OTHER_WORDING) + 1))[: max(len(value), 3)]

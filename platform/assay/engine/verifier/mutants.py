@@ -10,6 +10,7 @@ from typing import Any
 from assay.engine.packs.models import Task
 from assay.engine.sandbox import World
 from assay.engine.verifier.alterations import MOST_CHOICES, altered, leaves, mistyped
+from assay.engine.verifier.arguments import value_at
 from assay.engine.verifier.content import Content
 from assay.engine.verifier.customers import for_others
 from assay.engine.verifier.plan import Path, Plan, Step, with_value, without, without_step
@@ -68,7 +69,7 @@ def mutants(world: World, gold: Gold, plan: Plan, content: Content, pool: Sequen
         yield Mutant("drop", _key("drop", step), step.place, without_step(plan.steps, number))
         yield Mutant("double", _key("double", step), step.place, _doubled(plan.steps, number), number + 1)
         for kind, path, wrong in _wrong_steps(world, gold, step, content):
-            value = None if kind in ("element", "omit") else _value(wrong.given, path)
+            value = None if kind in ("element", "omit") else value_at(wrong.given, path)
             steps = (*plan.steps[:number], wrong, *plan.steps[number + 1 :])
             yield Mutant(kind, _key(kind, step, path, value), step.place, steps, number)
     place = len(gold.actions) + 1
@@ -170,12 +171,6 @@ def _holds(value: Any, wanted: frozenset[Any]) -> bool:
     if isinstance(value, list | tuple):
         return any(_holds(inner, wanted) for inner in value)
     return isinstance(value, str) and value in wanted
-
-
-def _value(value: Any, path: Path) -> Any:
-    for part in path:
-        value = value[part]
-    return value
 
 
 def _key(kind: str, step: Step, path: Path = (), value: Any = None) -> str:

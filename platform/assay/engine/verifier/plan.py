@@ -12,6 +12,7 @@ from typing import Any
 
 from assay.engine.sandbox import ChangeSet, World
 from assay.engine.sandbox.replay import references, resolve
+from assay.engine.verifier.arguments import with_value as put
 from assay.engine.verifier.subject import Gold
 
 #: Keys and list positions that lead to a value inside arguments.
@@ -109,8 +110,8 @@ def escaped(value: Any) -> Any:
 
 def with_value(step: Step, path: Path, value: Any) -> Step:
     """The step with another value at a path of its arguments."""
-    args = _put(step.args, path, escaped(value))
-    return replace(step, args=args, given=_put(step.given, path, value))
+    args = put(step.args, path, escaped(value))
+    return replace(step, args=args, given=put(step.given, path, value))
 
 
 def without(step: Step, path: Path) -> Step:
@@ -157,14 +158,6 @@ def perform(world: World, task_id: str, steps: Sequence[Step], stop_at: int | No
                 if outcome.wrote:
                     wrote.add(number)
         return Played(sandbox.changes(), refused, frozenset(wrote))
-
-
-def _put(value: Any, path: Path, new: Any) -> Any:
-    if not path:
-        return new
-    if isinstance(value, Mapping):
-        return {k: _put(v, path[1:], new) if k == path[0] else v for k, v in value.items()}
-    return [_put(v, path[1:], new) if n == path[0] else v for n, v in enumerate(value)]
 
 
 def _removed(value: Any, path: Path) -> Any:

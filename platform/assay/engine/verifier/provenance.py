@@ -61,6 +61,12 @@ def traces_of(subject: Subject) -> Mapping[str, tuple[Trace, ...]]:
     return traces
 
 
+def unknown_in(subject: Subject, task_id: str) -> frozenset[tuple[int, str]]:
+    """(action, argument) of what was found unknown in a task, by now: action from 1, argument as `tool.argument.path`."""
+    traces: Mapping[str, tuple[Trace, ...]] = subject.shared.get("traces", {})
+    return frozenset((t.action, t.name) for t in traces.get(task_id, ()) if t.how == "unknown")
+
+
 def examine_provenance(subject: Subject) -> ProvenanceReport:
     """Trace every argument of the chosen tasks. Raises OutOfTime."""
     tracer = Tracer(subject)

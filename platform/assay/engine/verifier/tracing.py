@@ -19,6 +19,7 @@ from assay.engine.verifier.hints import Hints
 from assay.engine.verifier.knowing import Known, Place
 from assay.engine.verifier.subject import Subject
 from assay.engine.verifier.told import told_by_customer
+from assay.engine.verifier.wording import reads_as_wording
 
 How = Literal["reference", "choice", "known", "wording", "derived", "unknown"]
 
@@ -229,6 +230,16 @@ class Walk:
         look_up = self.bench.hints.look_up(self.task.id, index, value) if self.hinted else None
         if look_up is not None:
             parts.append(f"{look_up}: write that look-up before, with 'as'.")
+        elif isinstance(value, str) and not elsewhere and self._is_phrase(action, value):
+            columns = self.free.columns(index, value)
+            stored = " and ".join(columns) or "the column that stores it"
+            self._add(
+                f"Action {index + 1}: {action.tool}.{name} is {shown(value)}, words that nobody can know, and other words do not "
+                f"lead to the same outcome: give {stored} the rule 'text' in comparison.yaml, or the argument an 'enum', or let "
+                "the customer say these words.",
+                "wording_counts", index, "args", *keys,
+            )  # fmt: skip
+            return
         elif isinstance(value, str):
             worked_out = ", say under 'derived' how it is worked out" if prose.is_date(value[:10]) else ""
             parts.append(
@@ -239,6 +250,9 @@ class Walk:
                 "Say under 'derived' by which clause it is worked out, or write the look-up that returns it before."
             )
         self._add(" ".join(parts), "stray_value" if elsewhere else "unknowable", index, "args", *keys)
+
+    def _is_phrase(self, action: Action, value: str) -> bool:
+        return kind_of(self.bench.subject, action.tool) == "write" and reads_as_wording(value)
 
     def _add(self, message: str, code: str, *keys: str | int) -> None:
         self.problems.append(self.bench.subject.problem(self.task.id, message, code, *self.where, *keys))

@@ -23,6 +23,12 @@ def known_words(pack: Pack, gold: Gold) -> Callable[[str], bool]:
     return lambda text: re.search(rf"(?<!\w){re.escape(_folded(text))}(?!\w)", passages) is not None
 
 
+def reads_as_wording(text: str) -> bool:
+    """Whether a text is a phrase and not a name, an address or a code: words of which one begins with a small letter."""
+    words = text.split()
+    return len(words) > 1 and any(word[0].islower() for word in words)
+
+
 def reworded(text: str) -> str:
     """Another text of the same length: its words in the opposite order, or one letter more."""
     other = " ".join(reversed(text.split()))

@@ -173,7 +173,7 @@ def test_a_ground_that_does_not_exist_is_found(ground: str) -> None:
 def test_free_wording_needs_no_source_and_compared_wording_does() -> None:
     assert trace("tickets_close.summary").how == "wording"
     found = problems(("comparison.yaml", "columns: {summary: text}", "columns: {outcome: exact}"))
-    assert {p.code for p in found} == {"unknowable"}
+    assert {p.code for p in found} == {"wording_counts"}
     assert {p.task for p in found} == {"BOA-OFF-001", "BOA-OFF-002"}
     assert all("tickets_close.summary" in p.message for p in found)
 

@@ -114,6 +114,24 @@ def test_an_alternative_that_is_none_is_a_finding() -> None:
     assert "Alternative 1 leaves the same outcome as the expected actions" in problem.message
 
 
+# --- one finding for one cause -------------------------------------------------------------------------
+
+
+def test_free_wording_that_is_compared_is_one_finding_that_names_the_column() -> None:
+    (problem,) = verified((COMPARISON, "note: text, ", "")).problems
+    assert problem.code == "wording_counts" and problem.task == "WRK-JOB-001"
+    assert "jobs_open.note is 'Shuttle sticks when cold'" in problem.message
+    assert "give jobs.note the rule 'text' in comparison.yaml" in problem.message
+
+
+def test_a_code_that_nobody_can_know_is_no_wording() -> None:
+    found = verified(
+        (COMPARISON, "note: text, ", ""), (TASKS, "note: Shuttle sticks when cold", "note: QX-7781")
+    )
+    (problem,) = found.problems
+    assert problem.code == "unknowable" and "jobs_open.note is 'QX-7781'" in problem.message
+
+
 # --- money --------------------------------------------------------------------------------------------
 
 

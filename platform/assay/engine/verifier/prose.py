@@ -43,9 +43,10 @@ _WORDED_HOUR = re.compile(
     re.IGNORECASE,
 )
 _CURRENCY = re.compile(r"(?:[$€£¥]|[A-Z]{3})\s?$")
+_MONEY_WORD = re.compile(r"\s(?:dollars?|euros?|pounds?|francs?|crowns?|cents?|(?-i:[A-Z]{3}))\b", re.IGNORECASE)
 #: What follows a number that counts something. Nothing but white space, a hyphen or a degree's mark comes between.
 _UNIT = re.compile(
-    r"[\s\u00a0-]{0,2}(?:%|per\s?cent|percent|(?:st|nd|rd|th)\b|(?:[a-z]+\s)?(?:calendar|business|working|full|whole|more)?\s?"
+    r"[\s\u00a0-]{0,2}(?:%|per\s?cent|percent|(?:st|nd|rd|th)\b|(?:(?!(?:an?|per|each|every|for|the|of|and|or|if|by|in|on|to|is)\s)[a-z]+\s){0,2}"
     r"(?:second|minute|hour|day|night|week|month|quarter|year|time|km|mile|metre|meter|kg|inch|guest|adult|child|person|people|"
     r"room|point|digit|character|letter|instalment|installment|step|attempt|letter|piece|unit|item|seat|licen[cs]e|device|mb|gb|tb|wh|a\.m|p\.m|am\b|pm\b))",
     re.IGNORECASE,
@@ -72,8 +73,10 @@ def amounts(text: str, *, bare: bool = True) -> Iterator[float]:
     them."""
     for named in numbers_in(text):
         digits = text[named.start : named.end]
-        if not digits[:1].isdigit():
-            continue  # "two" hours or "three" nights
+        if not digits[:1].isdigit():  # "two" hours or "three" nights, but "fifty dollars"
+            if _MONEY_WORD.match(text, named.end):
+                yield from named.values
+            continue
         decimals = re.search(r"[.,]\d{2}$", digits) is not None
         currency = _CURRENCY.search(text, max(0, named.start - 4), named.start) is not None
         if decimals or currency or (bare and not _UNIT.match(text, named.end)):

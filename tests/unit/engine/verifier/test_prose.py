@@ -103,6 +103,12 @@ def test_numbers(text: str, number: float) -> None:
         ("the fee is 40", {40.0}),
         ("| 12 |", {12.0}),
         ("2 free nights", set()),
+        ("25 a night", {25.0}),
+        ("25 per day", {25.0}),
+        ("25 for each of 3 guests", {25.0}),
+        ("3 whole calendar days", set()),
+        ("a credit of fifty dollars", {50.0}),
+        ("fifty of them", set()),
     ],
 )
 def test_amounts(text: str, expected: set[float]) -> None:

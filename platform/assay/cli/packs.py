@@ -12,6 +12,7 @@ from assay.cli.codes import OK, PROBLEMS
 from assay.cli.errors import problem_as_json
 from assay.engine.packs import Pack, PackError, load_pack
 from assay.engine.packs.lint import check
+from assay.reports.wording import count
 
 
 def lint(path: Path, as_json: bool) -> int:
@@ -32,11 +33,11 @@ def lint(path: Path, as_json: bool) -> int:
             print(problem)
         if pack is not None:
             print(
-                f"{pack.name} {pack.version}: no problems in {len(pack.tools)} tools and {len(pack.tasks)} tasks."
+                f"{pack.name} {pack.version}: no problems in {count(len(pack.tools), 'tool')} and "
+                f"{count(len(pack.tasks), 'task')}."
             )
         else:
-            count = len(problems)
-            print(f"{count} problem{'s' if count != 1 else ''}.", file=sys.stderr)
+            print(f"{count(len(problems), 'problem')}.", file=sys.stderr)
     return PROBLEMS if problems else OK
 
 
@@ -56,9 +57,9 @@ def show(path: Path, as_json: bool) -> int:
     console.print(Text(f"content hash {facts['content_hash']}"))
     console.print(
         Text(
-            f"{facts['tables']} tables, {facts['rows']} rows, {len(pack.tools)} tools, {len(pack.clauses)} clauses of "
-            f"which tasks exercise {facts['clauses_exercised']}, {len(pack.sections)} sections of knowledge, "
-            f"{len(pack.tasks)} tasks"
+            f"{count(facts['tables'], 'table')}, {count(facts['rows'], 'row')}, {count(len(pack.tools), 'tool')}, "
+            f"{count(len(pack.clauses), 'clause')} of which tasks exercise {facts['clauses_exercised']}, "
+            f"{count(len(pack.sections), 'section')} of knowledge, {count(len(pack.tasks), 'task')}"
         )
     )
     table = Table(box=None, pad_edge=False)

@@ -21,6 +21,7 @@ from assay.engine.verifier.money import MoneyReport
 from assay.engine.verifier.mutation import FATES, MutationReport
 from assay.engine.verifier.provenance import ProvenanceReport
 from assay.engine.verifier.similarity import SimilarityReport
+from assay.reports.wording import count
 
 
 def render(found: Verification, console: Console) -> None:
@@ -68,7 +69,8 @@ def _say(console: Console, text: str) -> None:
 def _gold(gold: GoldReport, console: Console) -> None:
     _heading(console, "Gold")
     nothing = f"; in {gold.no_change} of them nothing may change" if gold.no_change else ""
-    _say(console, f"{gold.actions} expected actions of {gold.tasks} tasks were played twice{nothing}.")
+    actions = f"{count(gold.actions, 'expected action')} of {count(gold.tasks, 'task')}"
+    _say(console, f"{actions} {'was' if gold.actions == 1 else 'were'} played twice{nothing}.")
 
 
 def _provenance(provenance: ProvenanceReport, console: Console) -> None:
@@ -80,12 +82,14 @@ def _provenance(provenance: ProvenanceReport, console: Console) -> None:
     }  # fmt: skip
     listed = ", ".join(f"{counts[how]} {words}" for how, words in told.items() if counts[how])
     _heading(console, "Provenance")
-    _say(console, f"{counts.total()} values of expected actions: {listed or 'none'}.")
+    _say(console, f"{count(counts.total(), 'value')} of expected actions: {listed or 'none'}.")
 
 
 def _leaks(leaks: LeaksReport, console: Console) -> None:
     _heading(console, "Leaks")
-    _say(console, f"{leaks.cells} texts of rows were read; {len(leaks.leaks)} give an answer away.")
+    found = len(leaks.leaks)
+    read = f"{count(leaks.cells, 'text')} of rows {'was' if leaks.cells == 1 else 'were'} read"
+    _say(console, f"{read}; {found} {'gives' if found == 1 else 'give'} an answer away.")
 
 
 def _information(information: InformationReport, console: Console) -> None:
@@ -133,7 +137,7 @@ def _equivalents(equivalents: EquivalentsReport, console: Console) -> None:
 
 def _money(money: MoneyReport, console: Console) -> None:
     _heading(console, "Money")
-    _say(console, f"The right outcome of {money.tasks} tasks changes amounts that are counted.")
+    _say(console, f"The right outcome of {count(money.tasks, 'task')} changes amounts that are counted.")
     if money.rules:
         shown = _table("column", "what", "paid by", "tasks", numbers=1)
         for name, column, what, paid_by, tasks in money.rules:
@@ -149,9 +153,13 @@ def _coverage(coverage: CoverageReport, console: Console) -> None:
         _say(console, line)
     _say(
         console,
-        f"{len(coverage.by_clause)} clauses, {len(coverage.uncovered)} of them in no task; "
-        f"{len(coverage.without)} of {len(coverage.tasks)} tasks name no clause.",
+        f"{count(len(coverage.by_clause), 'clause')}, {len(coverage.uncovered)} of them in no task; "
+        f"{count(len(coverage.without), 'task')} of {len(coverage.tasks)} without a clause.",
     )
+    if not coverage.complete:
+        _say(
+            console, "Something of the pack could not be read, so a clause without a task is no finding yet."
+        )
 
 
 def _endings(endings: EndingsReport, console: Console) -> None:
@@ -160,19 +168,29 @@ def _endings(endings: EndingsReport, console: Console) -> None:
     for ending, number in endings.counts().items():
         shown.add_row(ending, str(number))
     console.print(shown)
-    _say(console, f"In {len(endings.paperwork_only)} tasks only the record of the conversation changes.")
+    _say(
+        console,
+        f"In {count(len(endings.paperwork_only), 'task')} only the record of the conversation changes.",
+    )
+    if endings.idle:
+        _say(
+            console,
+            f"A bot that does nothing passes {count(len(endings.idle), 'task')}, in which nothing may change and no "
+            f"'reply' judges what is said: {', '.join(endings.idle)}.",
+        )
     sizes = Counter(len(group) for group in endings.traps)
     more = sum(number for size, number in sizes.items() if size > 2)
     _say(
         console,
-        f"Traps: {sizes[1]} used once, {sizes[2]} twice, {more} more often; {len(endings.without_trap)} tasks have none.",
+        f"Traps: {sizes[1]} used once, {sizes[2]} twice, {more} more often; "
+        f"{count(len(endings.without_trap), 'task')} without one.",
     )
     for group in endings.traps:
         if len(group) > 1:
             _say(console, f"  the same trap: {', '.join(group)}")
     if endings.hardness:
         listed = ", ".join(f"{name} {number}" for name, number in endings.hardness.items())
-        _say(console, f"Hardness: {listed}; {len(endings.without_hardness)} tasks state none.")
+        _say(console, f"Hardness: {listed}; {count(len(endings.without_hardness), 'task')} without any.")
 
 
 def _similarity(similarity: SimilarityReport, console: Console) -> None:

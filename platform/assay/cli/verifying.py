@@ -14,6 +14,7 @@ from assay.cli.errors import problem_as_json
 from assay.engine.packs import PackError, Problem
 from assay.engine.verifier import Verification, verify
 from assay.engine.verifier.loading import load
+from assay.reports.wording import count
 from assay_sdk import OptionsError
 
 
@@ -39,7 +40,7 @@ def verify_pack(
     if as_json:
         print(json.dumps(_document(found, problems), ensure_ascii=False))
     else:
-        _print(found, problems)
+        _print(found, problems, chosen is not None)
     return PROBLEMS if problems or not found.sound else OK
 
 
@@ -53,7 +54,8 @@ def _document(found: Verification, problems: Sequence[Problem]) -> dict[str, Any
     }
 
 
-def _print(found: Verification, problems: Sequence[Problem]) -> None:
+def _print(found: Verification, problems: Sequence[Problem], some: bool) -> None:
+    """`some`: tasks were chosen by a pattern."""
     from rich.console import Console
 
     from assay.cli.verification_text import render
@@ -65,6 +67,17 @@ def _print(found: Verification, problems: Sequence[Problem]) -> None:
         print()
     render(found, Console(width=None if sys.stdout.isatty() else 120, highlight=False))
     print()
-    count = len(every)
-    said = "no finding" if not count else f"{count} finding{'s' if count != 1 else ''}"
-    print(f"{found.pack} {found.version}: {said} in {len(found.tasks)} tasks, {found.seconds:.1f} s.")
+    if some:
+        print(_about_the_whole(found))
+    said = count(len(every), "finding") if every else "no finding"
+    print(
+        f"{found.pack} {found.version}: {said} in {count(len(found.tasks), 'task')}, {found.seconds:.1f} s."
+    )
+
+
+def _about_the_whole(found: Verification) -> str:
+    """What of the report is not about the chosen tasks alone."""
+    parts = "Clauses, traps, hardness and likeness are of the whole pack"
+    if found.whole:
+        return f"{parts}; as the tasks chosen are all there are, findings about the pack as a whole are listed, too."
+    return f"{parts}; findings about them are not listed, since only some tasks were chosen."

@@ -99,6 +99,7 @@ class VerificationData:
     matrix: Matrix | None
     clauses: Sequence[Row]
     endings: Sequence[Row]
+    idle: str
     hardness: Sequence[Row]
     traps: Sequence[str]
     nearest: Sequence[Row]
@@ -163,6 +164,7 @@ def verification_data(document: Row) -> VerificationData:
             for c in coverage.get("clauses", ())
         ],
         endings=_bars(_ENDINGS, endings.get("counts", {}), of=tasks),
+        idle=_idle(endings.get("passed_by_doing_nothing", ())),
         hardness=_bars(
             {h: h.replace("_", " ") for h in endings.get("hardness", {})},
             endings.get("hardness", {}),
@@ -320,6 +322,13 @@ def _traps(traps: Row) -> list[str]:
     never = traps.get("never", ())
     said.append(f"Without a trap: {_named(never)}." if never else "Every task has a trap.")
     return said
+
+
+def _idle(tasks: Sequence[str]) -> str:
+    if not tasks:
+        return ""
+    what = "nothing may change there, and no reply is judged"
+    return f"A bot that does nothing passes {count(len(tasks), 'task')} ({what}): {_named(tasks)}."
 
 
 def _pair(pair: Row) -> Row:

@@ -58,10 +58,9 @@ def test_findings_come_first_with_file_line_and_task(tmp_path: Path) -> None:
     done = verify(laid_out(tmp_path, WEAK))
     assert done.returncode == 1 and done.stderr == ""
     lines = done.stdout.splitlines()
-    first = "tasks/tasks.yaml:17: Task WRK-JOB-001: The mutant element:3.jobs_open.parts.0 "
-    assert lines[0].startswith(first) and "jobs.parts: ignore" in lines[0]
-    assert lines[1].startswith(first.replace(".parts.0", ".parts.1")) and lines[2] == ""
-    assert lines[-1].startswith("workshop 1.0.0: 2 findings in 3 tasks, ")
+    first = "tasks/tasks.yaml:17: Task WRK-JOB-001: 2 mutants, element:3.jobs_open.parts.0 "
+    assert lines[0].startswith(first) and "jobs.parts: ignore" in lines[0] and lines[1] == ""
+    assert lines[-1].startswith("workshop 1.0.0: 1 finding in 3 tasks, ")
     table = lines[lines.index("Mutants that pass") + 1 :]
     assert table[0].split() == ["task", "mutant", "let", "through", "by", "declared"]
     assert table[1].split() == ["WRK-JOB-001", "element:3.jobs_open.parts.0", "jobs.parts:", "ignore", "no"]
@@ -70,9 +69,10 @@ def test_findings_come_first_with_file_line_and_task(tmp_path: Path) -> None:
 def test_the_json_is_one_document_and_the_tasks_can_be_chosen(tmp_path: Path) -> None:
     folder = laid_out(tmp_path, WEAK)
     every = document(folder)
-    assert every["sound"] is False and [p["code"] for p in every["problems"]] == ["mutant_survives"] * 2
+    assert every["sound"] is False and [p["code"] for p in every["problems"]] == ["mutant_survives"]
     some = document(folder, "--task", "*-002", "--task", "*-003")
-    assert some["sound"] is True and some["tasks"] == ["WRK-JOB-002", "WRK-JOB-003"]
+    assert some["sound"] is True and (every["whole"], some["whole"]) == (True, False)
+    assert some["tasks"] == ["WRK-JOB-002", "WRK-JOB-003"]
     assert some["parts"]["mutation"]["mutants"] < every["parts"]["mutation"]["mutants"]
 
 
@@ -94,6 +94,18 @@ def test_a_pack_that_cannot_be_verified_is_an_error(tmp_path: Path) -> None:
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.splitlines()[0].startswith("world/schema.sql")
     assert document(folder)["problems"]
+
+
+def test_chosen_tasks_say_what_of_the_report_is_about_the_whole_pack(tmp_path: Path) -> None:
+    whole, some, one = "*", "*-00[12]", "*-002"
+    folder = laid_out(tmp_path)
+    said = {glob: verify(folder, "--task", glob).stdout.splitlines()[-2:] for glob in (whole, some, one)}
+    for line, _ in said.values():
+        assert line.startswith("Clauses, traps, hardness and likeness are of the whole pack")
+    assert said[whole][0].endswith("findings about the pack as a whole are listed, too.")
+    assert said[some][0].endswith("findings about them are not listed, since only some tasks were chosen.")
+    assert "no finding in 2 tasks, " in said[some][1] and "no finding in 1 task, " in said[one][1]
+    assert "of the whole pack" not in verify(folder).stdout
 
 
 @pytest.mark.parametrize(

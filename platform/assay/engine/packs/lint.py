@@ -15,10 +15,11 @@ from assay.engine.sandbox.world import World
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A pack that can be run, and its world, prepared."""
+    """A pack that can be run, and its world, prepared. `complete`: nothing was left out because it is broken."""
 
     pack: Pack
     world: World
+    complete: bool = True
 
 
 def check(source: Path | Mapping[str, bytes]) -> Checked:

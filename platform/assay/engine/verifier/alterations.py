@@ -86,7 +86,8 @@ def _texts(value: str, schema: Mapping[str, Any], content: Content) -> Iterator[
     if _TIME.fullmatch(value):
         yield "time", f"{(int(value[:2]) + 1) % 24:02}{value[2:]}"
         return
-    kind = "text" if " " in value else "row"  # a name is words, and a subject may happen to be one
+    # A name is words, and a subject may happen to be one: no reference, but a text like another.
+    kind = "row" if " " not in value and content.is_key(value) else "text"
     for other in _neighbours(value, content):
         yield kind, other
 

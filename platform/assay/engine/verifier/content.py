@@ -75,6 +75,16 @@ class Content:
         """The rows that a value names: (row, column), for columns whose values are unique in their table."""
         return self._named.get(value, []) if isinstance(value, str | int) else []
 
+    def is_key(self, value: Any) -> bool:
+        """Whether a value names a row by what rows refer to: its primary key, or a column that is referred to."""
+        for (table, _), column in self.named(value)[:1]:
+            return self._tables[table].primary_key == (column,) or (table, column) in self._referred
+        return False
+
+    @cached_property
+    def _referred(self) -> frozenset[tuple[str, str]]:
+        return frozenset(place for info in self._tables.values() for place in info.foreign_keys.values())
+
     def row(self, place: Place) -> Row:
         return self.rows[place[0]][place[1]]
 

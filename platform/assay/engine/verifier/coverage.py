@@ -16,12 +16,16 @@ _LONGEST_TEXT = 160
 
 @dataclass(frozen=True)
 class CoverageReport:
-    """`by_clause`: the tasks of every clause, both in the pack's order. `without`: tasks that name no clause."""
+    """`by_clause`: the tasks of every clause, both in the pack's order. `without`: tasks that name no clause.
+
+    `complete`: no task is missing because it is broken, so that a clause without a task is one.
+    """
 
     clauses: Mapping[str, Clause]
     by_clause: Mapping[str, tuple[str, ...]]
     tasks: tuple[str, ...]
     without: tuple[str, ...]
+    complete: bool
     problems: tuple[Problem, ...]
 
     @property
@@ -43,6 +47,7 @@ class CoverageReport:
             "tasks": len(self.tasks),
             "uncovered": list(self.uncovered),
             "without_clause": list(self.without),
+            "complete": self.complete,
         }
 
 
@@ -55,7 +60,7 @@ def examine_coverage(subject: Subject) -> CoverageReport:
     }
     without = tuple(task for task, named in exercised.items() if not named)
     problems = tuple(sorted(_problems(pack, by_clause, without, subject))) if subject.whole else ()
-    return CoverageReport(pack.clauses, by_clause, tuple(pack.tasks), without, problems)
+    return CoverageReport(pack.clauses, by_clause, tuple(pack.tasks), without, subject.complete, problems)
 
 
 def exercised_by(task: Task) -> frozenset[str]:
@@ -68,7 +73,7 @@ def _problems(
     pack: Pack, by_clause: Mapping[str, tuple[str, ...]], without: tuple[str, ...], subject: Subject
 ) -> Iterator[Problem]:
     for clause, tasks in by_clause.items():
-        if not tasks:
+        if not tasks and subject.complete:
             at = pack.clauses[clause].source
             message = (
                 f"No task exercises clause {clause}: write one whose outcome depends on it, or take the id away if "

@@ -50,12 +50,15 @@ class EndingsReport:
     """`by_task`: the endings of each. `told`: whether the world said so ("world") or only 'hardness' ("hardness").
     `paperwork_only`: tasks in which nothing may change but the record of the conversation.
 
+    `idle`: tasks that a bot passes which does nothing: nothing is to change, and no reply rule judges what is said.
+
     `traps`: groups of tasks with the same trap, the largest first; a group of one is a trap used once.
     """
 
     by_task: Mapping[str, tuple[str, ...]]
     told: Mapping[str, str]
     paperwork_only: tuple[str, ...]
+    idle: tuple[str, ...]
     traps: tuple[tuple[str, ...], ...]
     without_trap: tuple[str, ...]
     hardness: Mapping[str, int]
@@ -71,6 +74,7 @@ class EndingsReport:
         return {
             "counts": self.counts(),
             "paperwork_only": len(self.paperwork_only),
+            "passed_by_doing_nothing": list(self.idle),
             "told_by": dict(sorted(Counter(self.told.values()).items())),
             "tasks": {task: list(endings) for task, endings in self.by_task.items()},
             "traps": {
@@ -99,11 +103,16 @@ def examine_endings(subject: Subject) -> EndingsReport:
         paperwork_only=tuple(
             t for t, endings in by_task.items() if not {"change", "no_change"} & set(endings)
         ),
+        idle=tuple(t for t in by_task if _is_idle(subject.pack.tasks[t])),
         traps=tuple(_same_traps(tasks)),
         without_trap=tuple(t.id for t in tasks if t.trap is None),
         hardness={h.value: counted[h.value] for h in Hardness},
         without_hardness=tuple(t.id for t in tasks if not t.hardness),
     )
+
+
+def _is_idle(task: Task) -> bool:
+    return task.expected.no_change and not task.reply
 
 
 def endings_of(subject: Subject, gold: Gold) -> tuple[tuple[str, ...], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,10 +36,23 @@ def examine_gold(subject: Subject) -> GoldReport:
         if not found:
             found = _same_outcomes(subject, task_id)
         problems += found
+        problems += _undecided_replies(subject, task_id)
         expected = subject.pack.tasks[task_id].expected
         actions += len(expected.actions) + sum(len(a.actions) for a in expected.also_accept)
         no_change += expected.no_change
     return GoldReport(len(subject.tasks), actions, no_change, tuple(sorted(problems)))
+
+
+def _undecided_replies(subject: Subject, task_id: str) -> Iterator[Problem]:
+    """Reply rules that nothing decides: the verdict of every trial would be void."""
+    for number, rule in enumerate(subject.pack.tasks[task_id].reply):
+        if rule.must is not None and not rule.phrases and not rule.numbers:
+            message = (
+                f"Reply rule {number + 1} (must: {rule.must}) has neither 'phrases' nor 'numbers', so nothing can decide "
+                "it and every trial of the task is void: list what the reply has to say, each phrase in several wordings, "
+                "or take the rule away."
+            )
+            yield subject.problem(task_id, message, "undecided_reply", "reply", number)
 
 
 def _same_outcomes(subject: Subject, task_id: str) -> list[Problem]:

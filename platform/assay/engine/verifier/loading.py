@@ -29,4 +29,4 @@ def load(
         world = World.prepare(examined.sound)
     except PackError as error:
         return None, [*problems, *error.problems]
-    return Checked(examined.sound, world), problems
+    return Checked(examined.sound, world, complete=not examined.problems), problems

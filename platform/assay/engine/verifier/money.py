@@ -94,9 +94,9 @@ def _no_rule(subject: Subject, table: str, column: str, tasks: list[str]) -> Pro
     where = (
         comparison_source(pack, table) if table in pack.comparison.tables else Source("comparison.yaml", 0)
     )
-    example = tasks[0] if len(tasks) == 1 else f"{tasks[0]} and {len(tasks) - 1} more"
+    example = f"{tasks[0]} changes" if len(tasks) == 1 else f"{tasks[0]} and {len(tasks) - 1} more change"
     message = (
-        f"{example} changes {table}.{column}, and nothing says what a wrong amount costs: add "
+        f"{example} {table}.{column}, and nothing says what a wrong amount costs: add "
         f"'cost: {{{column}: {{what: refunded, paid_by: company}}}}' under {table}, or 'cost: {{{column}: none}}' when it "
         "is no money or is counted in another column."
     )

@@ -19,6 +19,8 @@ from assay.engine.verifier.plan import Plan, perform, plan_of
 from assay.engine.verifier.subject import Gold, Subject
 from assay_sdk import PackFault
 
+#: Mutants that a finding names; the table and the JSON name all.
+MOST_NAMED = 3
 #: killed: another outcome. refused: the tool refuses the call. same: nothing differs, and that is no fault (a second
 #: call without effect). accepted: an outcome under also_accept. declared: listed under `equivalents`. survived: a finding.
 Fate = Literal["killed", "refused", "same", "accepted", "declared", "survived"]
@@ -108,6 +110,7 @@ class _Examination:
         self._rows = plain_rows(self._accepted[0])
         self._declared = gold.task.expected.equivalents
         self._used: dict[int, set[Fate]] = {}
+        self._passed: list[tuple[Mutant, tuple[str, ...]]] = []
         self._broken = False
 
     def run(self, pool: Sequence[Any]) -> None:
@@ -129,6 +132,8 @@ class _Examination:
                 f"It has more than {MOST:,} mutants, and the rest was not tried: make its actions fewer."
             )
             self._problem(message, "too_many_mutants", "expected", "actions")
+        for group in grouped(self._passed):
+            self._survived(*group)
         self._check_declared()
 
     def _fate(self, mutant: Mutant) -> tuple[Fate, tuple[str, ...]]:
@@ -188,20 +193,27 @@ class _Examination:
         if fate in ("survived", "declared"):
             self._tally.survivors.append(Survivor(self._task.id, mutant.kind, mutant.key, through, why))
         if fate == "survived":
-            self._survived(mutant, through)
+            self._passed.append((mutant, through))
 
-    def _survived(self, mutant: Mutant, through: tuple[str, ...]) -> None:
-        if through:
-            what = f"passes, because of {_listed(through)}"
-            todo = "compare the column more strictly"
+    def _survived(self, mutants: Sequence[Mutant], through: tuple[str, ...]) -> None:
+        """One finding for the mutants that pass for the same reason, at the action that the first one alters."""
+        first, one = mutants[0], len(mutants) == 1
+        named = f"{first.key} ({KINDS[first.kind]})"
+        if one:
+            who = f"The mutant {named}"
         else:
-            what = "leaves the very same rows"
+            who = f"{len(mutants)} mutants, {_listed([named, *(m.key for m in mutants[1:])], MOST_NAMED)},"
+        if through:
+            what = f"{'passes' if one else 'pass'}, because of {_listed(through, 6)}"
+            todo = f"compare the {'column' if len(through) == 1 else 'columns'} more strictly"
+        else:
+            what = f"{'leaves' if one else 'leave'} the very same rows"
             todo = "correct the tool or the action, so that it has an effect"
         message = (
-            f"The mutant {mutant.key} ({KINDS[mutant.kind]}) {what}: {todo}, or, if it is right as well, list it "
-            "under 'equivalents' and say why."
+            f"{who} {what}: {todo}, or, if {'it is' if one else 'they are'} right as well, list "
+            f"{'it' if one else 'them'} under 'equivalents' and say why."
         )
-        keys = ("expected", "actions", mutant.place - 1) if mutant.place else ("expected", "actions")
+        keys = ("expected", "actions", first.place - 1) if first.place else ("expected", "actions")
         self._problem(message, "mutant_survives", *keys)
 
     def _check_declared(self) -> None:
@@ -253,5 +265,22 @@ def let_through(world: World, expected: ChangeSet, actual: ChangeSet) -> tuple[s
     return tuple(found)
 
 
-def _listed(items: Sequence[str]) -> str:
-    return ", ".join(items[:6]) + (f" and {len(items) - 6} more" if len(items) > 6 else "")
+def grouped(
+    passed: Sequence[tuple[Mutant, tuple[str, ...]]],
+) -> list[tuple[list[Mutant], tuple[str, ...]]]:
+    """Mutants that pass, put together by what lets them through; by what they alter, when nothing differs.
+
+    One that several rules let through goes with those that one of these rules lets through alone: with that rule
+    corrected, it fails as well.
+    """
+    alone = {through for _, through in passed if len(through) == 1}
+    groups: dict[Any, tuple[list[Mutant], tuple[str, ...]]] = {}
+    for mutant, through in passed:
+        cause = next(((rule,) for rule in through if (rule,) in alone), through)
+        altered = mutant.key.partition(":")[2].partition("=")[0] if not through else None
+        groups.setdefault((cause, altered), ([], cause))[0].append(mutant)
+    return list(groups.values())
+
+
+def _listed(items: Sequence[str], most: int) -> str:
+    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")

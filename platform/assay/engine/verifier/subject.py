@@ -31,7 +31,8 @@ class Gold:
 
 @dataclass(frozen=True)
 class Subject:
-    """`tasks`: the ids to verify, in the pack's order. `whole`: they are all the tasks of the pack.
+    """`tasks`: the ids to verify, in the pack's order. `whole`: they are all the tasks of the pack. `complete`: no task
+    of the pack was left out because it is broken.
 
     `until`: the moment of time.monotonic() at which the verification ends, finished or not.
     """
@@ -40,16 +41,19 @@ class Subject:
     tasks: tuple[str, ...]
     whole: bool
     until: float
+    complete: bool = True
     _golds: dict[str, Gold] = field(default_factory=dict, repr=False)
     shared: dict[str, Any] = field(
         default_factory=dict, repr=False
     )  # what one part found and a later one needs
 
     @classmethod
-    def of(cls, world: World, chosen: Callable[[str], bool] | None, seconds: float) -> Subject:
+    def of(
+        cls, world: World, chosen: Callable[[str], bool] | None, seconds: float, *, complete: bool = True
+    ) -> Subject:
         every = tuple(world.pack.tasks)
         tasks = every if chosen is None else tuple(t for t in every if chosen(t))
-        return cls(world, tasks, tasks == every, time.monotonic() + seconds)
+        return cls(world, tasks, tasks == every, time.monotonic() + seconds, complete)
 
     def only(self, tasks: Sequence[str]) -> Subject:
         """The same with fewer tasks."""

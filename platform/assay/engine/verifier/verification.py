@@ -39,13 +39,15 @@ class Part(Protocol):
 class Verification:
     """What is known of a pack. A part is None when it was not reached because the time was over.
 
-    `problems` holds those of all parts. `tasks`: the ids that were verified. `seconds`: how long it took.
+    `problems` holds those of all parts. `tasks`: the ids that were verified. `whole`: these are all tasks of the pack. `seconds`:
+    how long it took.
     """
 
     pack: str
     version: str
     content_hash: str
     tasks: tuple[str, ...]
+    whole: bool
     problems: tuple[Problem, ...]
     seconds: float
     gold: GoldReport | None = None
@@ -71,6 +73,7 @@ class Verification:
             "version": self.version,
             "content_hash": self.content_hash,
             "tasks": list(self.tasks),
+            "whole": self.whole,
             "problems": [
                 {"path": p.path, "line": p.line, "message": p.message, "code": p.code, "task": p.task}
                 for p in self.problems
@@ -108,7 +111,7 @@ def verify(
     but report problems only when all are chosen. Never raises for what is wrong with the pack.
     """
     begun = time.monotonic()
-    subject = Subject.of(checked.world, tasks, seconds)
+    subject = Subject.of(checked.world, tasks, seconds, complete=checked.complete)
     parts: dict[str, Part] = {}
     problems: list[Problem] = []
     examined = subject
@@ -132,6 +135,7 @@ def verify(
         version=pack.version,
         content_hash=pack.content_hash,
         tasks=subject.tasks,
+        whole=subject.whole,
         problems=tuple(sorted(set(problems), key=lambda p: (p.path, p.line, p.code, p.message))),
         seconds=time.monotonic() - begun,
         **parts,  # type: ignore[arg-type]  # each under its own name

@@ -9,8 +9,8 @@ import pytest
 
 from assay.engine.packs import Problem
 from assay.engine.verifier.loading import load
-from assay.engine.verifier.mutants import KINDS
-from assay.engine.verifier.mutation import FATES, MutationReport, examine_mutants
+from assay.engine.verifier.mutants import KINDS, Mutant
+from assay.engine.verifier.mutation import FATES, MutationReport, examine_mutants, grouped
 from assay.engine.verifier.subject import Subject
 from tests.unit.engine.verifier.workshop import Files, workshop
 
@@ -73,7 +73,9 @@ def test_the_library_lets_no_mutant_pass() -> None:
 def test_a_weak_rule_lets_a_mutant_through_and_is_named(columns: str, key: str, through: str) -> None:
     report = examined((COMPARISON, JOBS, f"columns: {{note: text, parts: set, {columns}}}"))
     assert passing(report).get(key) == (through,)
-    (problem,) = [p for p in report.problems if f" {key} " in p.message]
+    (problem,) = report.problems
+    argument = key.partition("=")[0].rpartition(".")[2]
+    assert f"jobs_open.{argument}" in problem.message
     assert problem.code == "mutant_survives" and problem.task == "WRK-JOB-001" and through in problem.message
     lines = workshop()[TASKS].decode().splitlines()
     assert (problem.path, lines[problem.line - 1].strip()) == (TASKS, "- tool: jobs_open")
@@ -107,7 +109,12 @@ def test_an_argument_without_effect_is_found() -> None:
         "integer:3.jobs_open.hours=3": (),
         "integer:3.jobs_open.hours=1": (),
     }
-    assert all("leaves the very same rows" in p.message for p in report.problems)
+    (problem,) = report.problems
+    assert (
+        "2 mutants, integer:3.jobs_open.hours=3 (a count is one off), integer:3.jobs_open.hours=1, "
+        in problem.message
+    )
+    assert "leave the very same rows" in problem.message
 
 
 def test_an_action_without_effect_is_found() -> None:
@@ -210,4 +217,48 @@ def test_the_same_mutants_every_time() -> None:
 
 def test_problems_are_problems() -> None:
     report = examined(WEAK)
-    assert all(isinstance(p, Problem) for p in report.problems) and len(report.problems) == 2
+    assert all(isinstance(p, Problem) for p in report.problems) and len(report.problems) == 1
+
+
+def test_mutants_that_one_rule_lets_through_are_one_finding_and_all_in_the_report() -> None:
+    loose = (COMPARISON, JOBS, "columns: {note: text, parts: set, price: ignore, due_on: ignore}")
+    report = examined(loose)
+    assert len(report.survivors) == len(report.as_json()["survivors"]) == 7
+    date, price = sorted(report.problems, key=lambda p: p.message.count("price"))
+    assert "2 mutants, date:3.jobs_open.due_on=2026-03-10 (a date is one day off), " in date.message
+    assert "because of jobs.due_on: ignore: compare the column more strictly" in date.message
+    assert "5 mutants, amount_cent:3.jobs_open.price=80.01 (an amount is one cent off), " in price.message
+    assert " and 2 more, pass, because of jobs.price: ignore" in price.message
+
+
+def test_a_mutant_that_two_rules_let_through_goes_with_the_one_that_lets_others_through_alone() -> None:
+    def mutant(key: str) -> Mutant:
+        return Mutant(key.partition(":")[0], key, 1, ())
+
+    one, two, three, four = (mutant(f"{kind}:1.t") for kind in ("date", "drop", "omit", "enum"))
+    groups = grouped(
+        [
+            (two, ("t.a: ignore", "t.b: ignore")),
+            (one, ("t.b: ignore",)),
+            (three, ("t.c: text", "t.d: text")),
+            (four, ()),
+        ]
+    )
+    assert groups == [
+        ([two, one], ("t.b: ignore",)),
+        ([three], ("t.c: text", "t.d: text")),
+        ([four], ()),
+    ]
+
+
+def test_a_subject_that_happens_to_be_a_rows_name_is_wording_and_a_key_is_not() -> None:
+    unique = ("world/schema.sql", "model TEXT NOT NULL,", "model TEXT NOT NULL, tag TEXT UNIQUE,")
+    rows = (
+        "world/seed/rows.yaml",
+        "  - {id: MAC-1, customer_id: CUS-1, model: Loom}\n  - {id: MAC-2, customer_id: CUS-2, model: Loom}\n",
+        "  - {id: MAC-1, customer_id: CUS-1, model: Loom, tag: shuttle}\n  - {id: MAC-2, customer_id: CUS-2, model: Loom, tag: treadle}\n",
+    )  # fmt: skip
+    name = examined(unique, rows, (TASKS, "note: Shuttle sticks when cold", "note: shuttle"))
+    assert name.survivors == () and name.kinds["text"]["same"] == 1
+    key = examined(unique, rows, (TASKS, "note: Shuttle sticks when cold", "note: MAC-1"))
+    assert [s.through for s in key.survivors if ".note=" in s.key] == [("jobs.note: text",)] * 2

@@ -114,6 +114,37 @@ def test_an_alternative_that_is_none_is_a_finding() -> None:
     assert "Alternative 1 leaves the same outcome as the expected actions" in problem.message
 
 
+def test_a_reply_rule_that_nothing_decides_is_a_finding() -> None:
+    end = (TASKS, STOP, STOP + "  reply:\n    - must: Say that somebody comes tomorrow.\n")
+    (problem,) = examine_gold(subject(end, task="WRK-JOB-002")).problems
+    assert problem.code == "undecided_reply" and problem.task == "WRK-JOB-002" and problem.path == TASKS
+    assert (
+        "every trial of the task is void" in problem.message
+        and "list what the reply has to say" in problem.message
+    )
+    assert "must: Say" in workshop(end)[TASKS].decode().splitlines()[problem.line - 1]
+    decided = (TASKS, STOP, end[2].rstrip("\n") + "\n      phrases: [tomorrow]\n")
+    assert examine_gold(subject(decided, task="WRK-JOB-002")).problems == ()
+
+
+def test_a_tool_over_its_bounds_is_found_at_the_tool() -> None:
+    heavy = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < iif(:machine_id LIKE 'MAC-%', 10000000, 1)) "
+        "SELECT count(*) AS c FROM n"
+    )
+    edit = (
+        TOOLS,
+        "    - sql: UPDATE machines",
+        f"    - many: heavy\n      sql: {heavy}\n    - sql: UPDATE machines",
+    )
+    found = examine_gold(subject(edit)).problems
+    assert {(p.code, p.path, p.task) for p in found} == {
+        ("pack_fault", TOOLS, "WRK-JOB-001"), ("pack_fault", TOOLS, "WRK-JOB-002"),
+    }  # fmt: skip
+    lines = workshop(edit)[TOOLS].decode().splitlines()
+    assert {lines[p.line - 1] for p in found} == {"- name: machines_stop"}
+
+
 # --- one finding for one cause -------------------------------------------------------------------------
 
 
@@ -184,6 +215,33 @@ def test_a_broken_task_does_not_hide_the_others() -> None:
     assert [(p.code, p.task) for p in problems] == [("unknown_tool", "WRK-JOB-002")]
     assert checked is not None and list(checked.pack.tasks) == ["WRK-JOB-001", "WRK-JOB-003"]
     assert load(files, lambda task: task == "WRK-JOB-001")[1] == []
+
+
+def test_clauses_are_not_said_to_be_without_a_task_while_a_task_cannot_be_read() -> None:
+    stray = ("policy.md", "{#WRK-1.1}", "{#WRK-1.1}\n- Nobody tests this. {#WRK-9.9}")
+    broken = (TASKS, STOP, STOP.replace("args:", "args"))
+    checked, problems = load(workshop(stray, broken))
+    assert checked is not None and {p.code for p in problems} == {"yaml_syntax"}
+    found = verify(checked)
+    assert found.problems == () and found.coverage is not None
+    assert "WRK-9.9" in found.coverage.uncovered and found.coverage.as_json()["complete"] is False
+    whole, _ = load(workshop(stray))
+    assert whole is not None and [p.code for p in verify(whole).problems] == ["clause_without_task"]
+
+
+def test_a_task_that_does_not_play_still_counts_for_its_clauses() -> None:
+    found = verified((TASKS, STOP, STOP.replace("MAC-3", "MAC-9")))
+    assert [p.code for p in found.problems] == ["action_fails"]
+
+
+def test_tasks_that_a_bot_passes_which_does_nothing_are_told() -> None:
+    found = verified()
+    assert found.endings is not None and found.endings.idle == ("WRK-JOB-003",)
+    assert found.endings.as_json()["passed_by_doing_nothing"] == ["WRK-JOB-003"]
+    reply = "  reply:\n    - {must: Refuse., phrases: [[cannot, may not]]}\n"
+    last = "      - {tool: customers_find, args: {email: mei@chan.example}}\n"
+    judged = verified((TASKS, last, last + reply))
+    assert judged.endings is not None and judged.endings.idle == ()
 
 
 def test_a_broken_tool_is_told_and_nothing_is_verified() -> None:

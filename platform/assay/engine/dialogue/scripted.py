@@ -193,7 +193,12 @@ class ScriptedUser:
         return said
 
     def _refusing(self, reactions: list[int]) -> bool:
-        return any(self._script.reactions[i].then in ("refuse", "insist") for i in reactions)
+        """Whether the customer's reaction wants an answer, so that they do not leave with it."""
+        return any(
+            self._script.reactions[i].then in ("refuse", "insist")
+            or (self._script.reactions[i].then == "say" and self._fired[i] == 1)
+            for i in reactions
+        )
 
 
 # Words of `when` that describe the situation and not what the bot says.

@@ -14,7 +14,7 @@ def _any(*ways: str) -> re.Pattern[str]:
 
 # --- requests for information ------------------------------------------------------------------------
 
-_GIVE = r"(?:provide|give|share|send (?:me|us|over|through)|tell|let (?:me|us) (?:know|have)|confirm|verify|specify|supply|enter|state|type in|submit|reply with|respond with|answer with|say|clarify|remind|double[- ]check|read out)\b"
+_GIVE = r"(?:provide|give|share|send (?:me|us|over|through)|tell|let (?:me|us) (?:know|have)|confirm|verify|specify|supply|enter|state|type in|submit|reply with|respond with|answer with|say|list|clarify|remind|double[- ]check|read out)\b"
 _TO_ME = r"(?: (?:back )?(?:to |with )?(?:me|us)\b)?(?: again)?(?: with| about| more about| a bit about)?(?= |$|[:,.?!])"
 _SOFT = r"(?: please| kindly| also| just| first| now| then| quickly| perhaps| maybe| possibly| next| at least| once more)*"
 _FIRST = r"^(?:(?:and|also|then|first|next|now|so|great|thanks|ok|okay|sure|hello|hi)[, ]+)*"

@@ -117,14 +117,19 @@ def _in_number(word: str) -> str:
 _START = (
     r"(?:(?:could|can|would|will|may|shall|should|did|do|have|are) (?:you|i|we)\b|please (?=\w)|kindly "
     r"|what (?!a\b|you\b|we\b|i\b|it\b)\w|(?:is|was|has|are|were) (?:it|that|this|there|the|your)\b"
-    r"|(?:i|we) (?:will |would |also |do |just )*need\b|let me know\b|when (?:did|do|was|is)\b|where (?:did|do|was|is)\b"
-    r"|how (?:did|do|was|is|can|may)\b|why (?:did|do|was|is)\b|which )"
+    r"|(?:i|we) (?:will |would |also |do |just )*need\b|let me know\b|(?:when|where|why)(?: exactly)? (?:did|do|does|was|is|will)\b"
+    r"|how (?:did|do|does|was|is|can|may|many|much|long|often|far)\b|who (?:is|was|did|will|has|were|are)\b|which )"
 )
 _SPLIT = re.compile(
     rf"(?:[,;]|\s[-–—])\s+(?:(?:and|but|also|then|so|or) )*(?={_START})(?!which (?:is|you|was|we|i|can|will|has)\b)"
     rf"|\s(?:and|but|then)\s(?:also |then )*(?={_START})"
 )
-_STARTS = re.compile(rf"\s*(?:(?:and|but|also|then|so|or|well|ok|okay|sure)[, ]+)*{_START}")
+# The same for the first half of a sentence that ends as a question: "From which day, and do you have ...?"
+_STARTS = re.compile(
+    rf"\s*(?:(?:and|but|also|then|so|or|well|ok|okay|sure)[, ]+)*(?:{_START}"
+    r"|(?:from|to|on|at|in|for|by|with|until|since|under|of|about) (?:which|what|whose|how|when)\b"
+    r"|(?:has|have|had|did|does|is|was|are|were) (?:he|she|they|you|any|anybody|anyone|somebody|someone)\b)"
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 

@@ -381,3 +381,33 @@ def test_a_question_for_what_or_how_is_no_offer_whatever_it_offers(message: str,
 )
 def test_an_offer_that_begins_like_a_question_is_one(message: str) -> None:
     assert understand(message, FACTS).consent
+
+
+OF_A_LOSS = (
+    Fact("start date", "3 May", ("which date", "when")),
+    Fact("driver", "Bo Lind", ("who was driving",)),
+    Fact("police report", "there is none", ("police",)),
+    Fact("days away", "1 to 3 May", ("which days",)),
+    Fact("earlier claim", "yes, in March", ("already claimed",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "keys"),
+    [
+        (
+            "From which date should it end, and could you give me the police report?",
+            ["start date", "police report"],
+        ),
+        (
+            "When exactly did it happen, who was driving, and is there a police report?",
+            ["start date", "driver", "police report"],
+        ),
+        ("On which days were you away, and who was driving?", ["days away", "driver"]),
+        ("Has he already claimed, and who was driving?", ["earlier claim", "driver"]),
+        ("Please list the days away.", ["days away"]),
+        ("Your report is late, and who was driving?", ["driver"]),
+    ],
+)
+def test_every_half_of_a_question_is_heard(message: str, keys: list[str]) -> None:
+    assert [OF_A_LOSS[i].key for i in understand(message, OF_A_LOSS).facts] == keys

@@ -290,6 +290,14 @@ def test_a_customer_who_first_hears_of_a_fee_at_the_end_and_refuses_stays() -> N
     assert not reply("I charged the restocking fee. Anything else?", reacting("refuse")).done
 
 
+def test_a_customer_with_a_new_wish_waits_for_its_answer_and_leaves_after_that() -> None:
+    told = script(reactions=(Reaction("fee", ("restocking fee",), "say", "Then exchange it instead."),))
+    refusal = "Sorry, the restocking fee cannot be waived. Is there anything else I can help you with?"
+    wish, end = talk([refusal, "I exchanged it, without the restocking fee. Anything else?"], told)[1:]
+    assert wish == UserLine("Then exchange it instead.")
+    assert end.done
+
+
 def test_the_customer_insists_at_most_twice() -> None:
     refusals = [f"Sorry, the restocking fee cannot be waived. ({n})" for n in range(4)]
     lines = talk(refusals[: MOST_INSISTING + 1], reacting("insist"))

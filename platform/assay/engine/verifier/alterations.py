@@ -18,6 +18,7 @@ MOST_CHOICES = 40
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _INSTANT = re.compile(r"(\d{4}-\d{2}-\d{2})([T ]\d{2}:\d{2}.*)")
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
+_CODE = re.compile(r"[\d@]")
 _ID_NAME = re.compile(r"(^|_)(id|ids|number|no)$")
 
 Altered = tuple[str, Any]  # kind of mutant, wrong value
@@ -86,8 +87,9 @@ def _texts(value: str, schema: Mapping[str, Any], content: Content) -> Iterator[
     if _TIME.fullmatch(value):
         yield "time", f"{(int(value[:2]) + 1) % 24:02}{value[2:]}"
         return
-    # A name is words, and a subject may happen to be one: no reference, but a text like another.
-    kind = "row" if " " not in value and content.is_key(value) else "text"
+    # A subject may happen to be the name of a row; an id, a code or an address is no subject.
+    named = " " in value or not (_CODE.search(value) or content.is_key(value))
+    kind = "text" if named else "row"
     for other in _neighbours(value, content):
         yield kind, other
 

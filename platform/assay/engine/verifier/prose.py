@@ -43,7 +43,9 @@ _WORDED_HOUR = re.compile(
     re.IGNORECASE,
 )
 _CURRENCY = re.compile(r"(?:[$€£¥]|[A-Z]{3})\s?$")
-_MONEY_WORD = re.compile(r"\s(?:dollars?|euros?|pounds?|francs?|crowns?|cents?|(?-i:[A-Z]{3}))\b", re.IGNORECASE)
+_MONEY_WORD = re.compile(
+    r"\s(?:dollars?|euros?|pounds?|francs?|crowns?|cents?|(?-i:[A-Z]{3}))\b", re.IGNORECASE
+)
 #: What follows a number that counts something. Nothing but white space, a hyphen or a degree's mark comes between.
 _UNIT = re.compile(
     r"[\s\u00a0-]{0,2}(?:%|per\s?cent|percent|(?:st|nd|rd|th)\b|(?:(?!(?:an?|per|each|every|for|the|of|and|or|if|by|in|on|to|is)\s)[a-z]+\s){0,2}"

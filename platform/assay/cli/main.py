@@ -258,11 +258,20 @@ def pack_schema(kind: str | None, out: Path | None) -> int:
     metavar="FILE",
     help="Write what was found as one HTML file that needs no network.",
 )
-def pack_verify(pack: Path, as_json: bool, globs: tuple[str, ...], seconds: float, html: Path | None) -> int:
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=lambda: min(8, os.cpu_count() or 1),
+    show_default="one for each processor, 8 at most",
+    help="Processes; what is found does not depend on it.",
+)
+def pack_verify(
+    pack: Path, as_json: bool, globs: tuple[str, ...], seconds: float, html: Path | None, jobs: int
+) -> int:
     """Let PACK (a folder or a zip) prove that its verdicts can be trusted."""
     from assay.cli.verifying import verify_pack
 
-    return verify_pack(pack, as_json, globs, seconds, html)
+    return verify_pack(pack, as_json, globs, seconds, html, jobs)
 
 
 @cli.group("plugins")

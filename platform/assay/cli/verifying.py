@@ -19,10 +19,10 @@ from assay_sdk import OptionsError
 
 
 def verify_pack(
-    path: Path, as_json: bool, globs: Sequence[str], seconds: float, html: Path | None = None
+    path: Path, as_json: bool, globs: Sequence[str], seconds: float, html: Path | None = None, jobs: int = 1
 ) -> int:
-    """Verify a pack and print what was found, with `html` also as a page in that file; exit code 1 when there is a
-    finding. Raises PackError, OptionsError."""
+    """Verify a pack in `jobs` processes at most and print what was found, with `html` also as a page in that file;
+    exit code 1 when there is a finding. Raises PackError, OptionsError, AssayError."""
     chosen = None if not globs else lambda task_id: any(fnmatchcase(task_id, glob) for glob in globs)
     checked, problems = load(path, chosen)
     if checked is None:
@@ -31,7 +31,7 @@ def verify_pack(
         raise OptionsError(
             f"No task of {checked.pack.name} matches {', '.join(globs)}; `assay pack show {path}` lists the tasks."
         )
-    found = verify(checked, tasks=chosen, seconds=seconds)
+    found = verify(checked, tasks=chosen, seconds=seconds, jobs=jobs)
     if html is not None:
         from assay.reports.verification import render_page
 

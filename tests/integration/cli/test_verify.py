@@ -96,6 +96,20 @@ def test_a_pack_that_cannot_be_verified_is_an_error(tmp_path: Path) -> None:
     assert document(folder)["problems"]
 
 
+def test_the_number_of_processes_changes_nothing_that_is_found(tmp_path: Path) -> None:
+    folder = laid_out(tmp_path, WEAK)
+    tasks = (folder / "tasks/tasks.yaml").read_text(encoding="utf-8")
+    for number in range(4, 20):
+        (folder / f"tasks/more_{number}.yaml").write_text(
+            tasks[: tasks.index("- id: WRK-JOB-002")].replace("WRK-JOB-001", f"WRK-JOB-{number:03}"),
+            encoding="utf-8",
+        )
+    one, two = (document(folder, "--jobs", jobs) for jobs in ("1", "2"))
+    assert one.pop("seconds") > 0 and two.pop("seconds") > 0
+    assert one == two and len(one["tasks"]) == 19
+    assert [p["code"] for p in one["problems"]].count("mutant_survives") == 17
+
+
 def test_chosen_tasks_say_what_of_the_report_is_about_the_whole_pack(tmp_path: Path) -> None:
     whole, some, one = "*", "*-00[12]", "*-002"
     folder = laid_out(tmp_path)

@@ -61,6 +61,15 @@ def examine_equivalents(subject: Subject) -> EquivalentsReport:
     return EquivalentsReport(counts, tuple(sorted(problems)))
 
 
+def merged(reports: Sequence[EquivalentsReport], tasks: Sequence[str]) -> EquivalentsReport:
+    """One report of several, each about some of the tasks."""
+    counts: dict[str, Counter[Result]] = {kind: Counter() for kind in KINDS}
+    for report in reports:
+        for kind, found in report.kinds.items():
+            counts[kind].update(found)
+    return EquivalentsReport(counts, tuple(sorted(p for r in reports for p in r.problems)))
+
+
 Found = tuple[str, Result, list[Problem]]
 
 

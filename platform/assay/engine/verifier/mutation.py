@@ -16,6 +16,7 @@ from assay.engine.sandbox.replay import ReplayError
 from assay.engine.verifier.content import Content
 from assay.engine.verifier.mutants import KINDS, MOST, MOST_UNRELATED, Mutant, mutants, pool_of
 from assay.engine.verifier.plan import Plan, perform, plan_of
+from assay.engine.verifier.processes import in_order
 from assay.engine.verifier.subject import Gold, Subject
 from assay_sdk import PackFault
 
@@ -64,6 +65,17 @@ class MutationReport:
             },
             "survivors": [s.as_json() for s in self.survivors],
         }
+
+
+def merged(reports: Sequence[MutationReport], tasks: Sequence[str]) -> MutationReport:
+    """One report of several, each about some of the tasks."""
+    counts: dict[str, Counter[Fate]] = {}
+    for report in reports:
+        for kind, found in report.kinds.items():
+            counts.setdefault(kind, Counter()).update(found)
+    survivors = in_order([s for r in reports for s in r.survivors], tasks, lambda s: s.task)
+    problems = sorted(p for r in reports for p in r.problems)
+    return MutationReport({k: counts[k] for k in KINDS if k in counts}, tuple(survivors), tuple(problems))
 
 
 @dataclass

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from assay.engine.packs.lint import Checked
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox.replay import OutOfTime
+from assay.engine.verifier import equivalents, mutation
 from assay.engine.verifier.coverage import CoverageReport, examine_coverage
 from assay.engine.verifier.endings import EndingsReport, examine_endings
 from assay.engine.verifier.equivalents import EquivalentsReport, examine_equivalents
@@ -18,6 +19,7 @@ from assay.engine.verifier.information import InformationReport, examine_informa
 from assay.engine.verifier.leaks import LeaksReport, examine_leaks
 from assay.engine.verifier.money import MoneyReport, examine_money
 from assay.engine.verifier.mutation import MutationReport, examine_mutants
+from assay.engine.verifier.processes import divided, usable
 from assay.engine.verifier.provenance import ProvenanceReport, examine_provenance
 from assay.engine.verifier.similarity import SimilarityReport, examine_similarity
 from assay.engine.verifier.subject import Subject, playable
@@ -104,11 +106,24 @@ PARTS: dict[str, Callable[[Subject], Part]] = {
 }
 
 
+#: Parts that take long, look at one task after the other, and can be divided; how their reports are put together.
+_DIVISIBLE: dict[str, Callable[[Sequence[Any], Sequence[str]], Part]] = {
+    "mutation": mutation.merged,
+    "equivalents": equivalents.merged,
+}
+
+
 def verify(
-    checked: Checked, *, tasks: Callable[[str], bool] | None = None, seconds: float = LONGEST
+    checked: Checked,
+    *,
+    tasks: Callable[[str], bool] | None = None,
+    seconds: float = LONGEST,
+    jobs: int = 1,
 ) -> Verification:
     """Verify a pack that loads. `tasks` chooses by id; parts that are about a pack as a whole look at all tasks,
-    but report problems only when all are chosen. Never raises for what is wrong with the pack.
+    but report problems only when all are chosen. `jobs`: processes at most; what is found does not depend on it.
+
+    Never raises for what is wrong with the pack; AssayError when a process is lost.
     """
     begun = time.monotonic()
     subject = Subject.of(checked.world, tasks, seconds, complete=checked.complete)
@@ -117,7 +132,11 @@ def verify(
     examined = subject
     for name, examine in PARTS.items():
         try:
-            part = examine(examined)
+            if name in _DIVISIBLE:
+                reports = divided(examined, usable(jobs, len(examined.tasks)), examine)
+                part = _DIVISIBLE[name](reports, examined.tasks)
+            else:
+                part = examine(examined)
         except OutOfTime:
             message = (
                 f"Verifying took {seconds:.0f} s and ended in '{name}': make the tools cheaper, or verify fewer "

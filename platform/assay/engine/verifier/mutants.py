@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from assay.engine.packs.models import Task
@@ -13,7 +14,7 @@ from assay.engine.verifier.alterations import MOST_CHOICES, altered, leaves, mis
 from assay.engine.verifier.arguments import value_at
 from assay.engine.verifier.content import Content
 from assay.engine.verifier.customers import for_others
-from assay.engine.verifier.plan import Path, Plan, Step, with_value, without, without_step
+from assay.engine.verifier.plan import Path, Plan, Step, with_more, with_value, without, without_step
 from assay.engine.verifier.subject import Gold
 
 #: Kinds of mutants in the order in which they are shown, and what each is.
@@ -33,6 +34,7 @@ KINDS: Mapping[str, str] = {
     "text": "a known text (an address, a code, a name) is mistyped or is another row's",
     "element": "an element of a list is left out",
     "omit": "an optional argument is left out",
+    "extra": "an optional argument is given that is none of this case's",
     "unrelated": "all is right, and a write of another task is made as well",
     "customer": "all is done for the wrong customer",
 }
@@ -42,8 +44,33 @@ MOST = 1_500
 #: Writes of other tasks that are tried, and kept, for each task.
 MOST_UNRELATED_TRIED = 16
 MOST_UNRELATED = 2
+#: Values of other tasks that are tried for an argument that a task leaves out.
+MOST_LENT = 2
 #: A longer text is told in words, not by a code or an address.
 LONGEST_TEXT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What the tasks of a pack lend each other. `writes`: those that need no result of another call, each once.
+    `values`: what the tasks give as (tool, argument), in their order.
+    """
+
+    writes: tuple[Step, ...]
+    values: Mapping[tuple[str, str], tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, plans: Mapping[str, Plan]) -> Pool:
+        writes: dict[str, Step] = {}
+        values: dict[tuple[str, str], dict[str, Any]] = {}
+        for plan in plans.values():
+            for _, step in plan.writes():
+                if not step.open and not _holds(step.given, plan.generated):
+                    writes.setdefault(f"{step.tool} {step.args!r}", Step(0, step.tool, step.args, step.given))
+                for name, value in step.given.items():
+                    if value is not None and not _holds(value, plan.generated):
+                        values.setdefault((step.tool, name), {}).setdefault(repr(value), value)
+        return cls(tuple(writes.values()), {key: tuple(found.values()) for key, found in values.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +87,22 @@ class Mutant:
     at: int | None = None
 
 
-def mutants(world: World, gold: Gold, plan: Plan, content: Content, pool: Sequence[Step]) -> Iterator[Mutant]:
-    """The mutants of a task, the same ones in the same order every time.
-
-    `pool`: writes of the pack's tasks that need no result of another call.
-    """
+def mutants(world: World, gold: Gold, plan: Plan, content: Content, pool: Pool) -> Iterator[Mutant]:
+    """The mutants of a task, the same ones in the same order every time."""
     for number, step in plan.writes():
         yield Mutant("drop", _key("drop", step), step.place, without_step(plan.steps, number))
         yield Mutant("double", _key("double", step), step.place, _doubled(plan.steps, number), number + 1)
-        for kind, path, wrong in _wrong_steps(world, gold, step, content):
+        wrongs = chain(_wrong_steps(world, gold, step, content), _with_more(world, step, pool))
+        for kind, path, wrong in wrongs:
             value = None if kind in ("element", "omit") else value_at(wrong.given, path)
             steps = (*plan.steps[:number], wrong, *plan.steps[number + 1 :])
             yield Mutant(kind, _key(kind, step, path, value), step.place, steps, number)
     place = len(gold.actions) + 1
-    for number, step in enumerate(_unrelated(plan, pool, gold.task)):
+    for number, step in enumerate(_unrelated(plan, pool.writes, gold.task)):
         key = f"unrelated:{place}.{step.tool}={number + 1}"
         yield Mutant("unrelated", key, 0, (*plan.steps, step), len(plan.steps))
     for other, steps in for_others(world, gold.task, plan, content):
         yield Mutant("customer", f"customer:0={_said(other)}", 0, steps)
-
-
-def pool_of(plans: Mapping[str, Plan]) -> list[Step]:
-    """Writes that can be made in any task, each once."""
-    found: dict[str, Step] = {}
-    for plan in plans.values():
-        for _, step in plan.writes():
-            if not step.open and not _holds(step.given, plan.generated):
-                found.setdefault(f"{step.tool} {step.args!r}", Step(0, step.tool, step.args, step.given))
-    return list(found.values())
 
 
 def _wrong_steps(world: World, gold: Gold, step: Step, content: Content) -> Iterator[tuple[str, Path, Step]]:
@@ -112,6 +127,27 @@ def _wrong_steps(world: World, gold: Gold, step: Step, content: Content) -> Iter
         default = spec.get("properties", {}).get(name, {}).get("default")
         if name not in required and value is not None and value != default:
             yield "omit", (name,), without(step, (name,))
+
+
+def _with_more(world: World, step: Step, pool: Pool) -> Iterator[tuple[str, Path, Step]]:
+    """The step with an optional argument that it leaves out: each value of an enum, yes for no, else what other tasks
+    give there."""
+    spec = world.compiled[step.tool].spec.input_schema
+    required = spec.get("required", ())
+    for name, schema in spec.get("properties", {}).items():
+        if name in required or name in step.given:
+            continue
+        for value in _choices(schema, pool.values.get((step.tool, name), ())):
+            if value is not None and value != schema.get("default"):
+                yield "extra", (name,), with_more(step, name, value)
+
+
+def _choices(schema: Mapping[str, Any], lent: Sequence[Any]) -> Sequence[Any]:
+    if isinstance(schema.get("enum"), list):
+        return list(schema["enum"][:MOST_CHOICES])
+    if schema.get("type") == "boolean":
+        return [not schema.get("default", False)]
+    return lent[:MOST_LENT]
 
 
 def _reference_cells(world: World, gold: Gold, step: Step) -> set[Any]:

@@ -14,7 +14,7 @@ from assay.engine.sandbox import ChangeSet, World, compare
 from assay.engine.sandbox.cells import rule_name
 from assay.engine.sandbox.replay import ReplayError
 from assay.engine.verifier.content import Content
-from assay.engine.verifier.mutants import KINDS, MOST, MOST_UNRELATED, Mutant, mutants, pool_of
+from assay.engine.verifier.mutants import KINDS, MOST, MOST_UNRELATED, Mutant, Pool, mutants
 from assay.engine.verifier.plan import Plan, perform, plan_of
 from assay.engine.verifier.processes import in_order
 from assay.engine.verifier.subject import Gold, Subject
@@ -22,8 +22,10 @@ from assay_sdk import PackFault
 
 #: Mutants that a finding names; the table and the JSON name all.
 MOST_NAMED = 3
-#: killed: another outcome. refused: the tool refuses the call. same: nothing differs, and that is no fault (a second
-#: call without effect). accepted: an outcome under also_accept. declared: listed under `equivalents`. survived: a finding.
+#: Kinds of which it is no fault that nothing differs: a second call without effect, an argument that says what is so
+#: already.
+MAY_BE_SAME = frozenset({"double", "extra"})
+#: killed: another outcome. refused: the tool refuses the call. same: nothing differs, and that is no fault. accepted: an outcome under also_accept. declared: listed under `equivalents`. survived: a finding.
 Fate = Literal["killed", "refused", "same", "accepted", "declared", "survived"]
 FATES: tuple[Fate, ...] = ("killed", "refused", "same", "accepted", "declared", "survived")
 
@@ -88,7 +90,7 @@ class _Tally:
 def examine_mutants(subject: Subject) -> MutationReport:
     """Play the mutants of the chosen tasks. Raises OutOfTime."""
     plans = _plans(subject)
-    pool = pool_of(plans)
+    pool = Pool.of(plans)
     tally = _Tally()
     for task_id in subject.tasks:
         _Examination(subject, subject.gold(task_id), plans[task_id], tally).run(pool)
@@ -125,7 +127,7 @@ class _Examination:
         self._passed: list[tuple[Mutant, tuple[str, ...]]] = []
         self._broken = False
 
-    def run(self, pool: Sequence[Any]) -> None:
+    def run(self, pool: Pool) -> None:
         content = Content.of(self._world, self._task)
         made = mutants(self._world, self._gold, self._plan, content, pool)
         unrelated: set[str] = set()  # tools of the unrelated writes that worked
@@ -159,7 +161,7 @@ class _Examination:
 
     def _judged(self, mutant: Mutant, changes: ChangeSet) -> tuple[Fate, tuple[str, ...]]:
         if plain_rows(changes) == self._rows:
-            return ("same", ()) if mutant.kind == "double" else ("survived", ())
+            return ("same", ()) if mutant.kind in MAY_BE_SAME else ("survived", ())
         difference = compare(self._world.tables, self._world.pack.comparison, self._accepted, changes)
         if not difference.equal:
             return "killed", ()

@@ -114,6 +114,11 @@ def with_value(step: Step, path: Path, value: Any) -> Step:
     return replace(step, args=args, given=put(step.given, path, value))
 
 
+def with_more(step: Step, name: str, value: Any) -> Step:
+    """The step with one argument more."""
+    return replace(step, args={**step.args, name: escaped(value)}, given={**step.given, name: value})
+
+
 def without(step: Step, path: Path) -> Step:
     """The step with the argument, or the element of a list, left out."""
     return replace(step, args=_removed(step.args, path), given=_removed(step.given, path))

@@ -142,6 +142,34 @@ def test_a_second_call_that_only_an_ignored_column_shows_survives() -> None:
     assert passing(report) == {"double:1.machines_stop": ("machines.stops: ignore",)}
 
 
+def test_an_argument_that_the_case_does_not_have() -> None:
+    report = examined(tasks=("WRK-JOB-002",))
+    # guarded: true; model: Loom. That it is a press is so already.
+    assert report.kinds["extra"] == {"killed": 2, "same": 1} and report.survivors == ()
+    weak = (COMPARISON, "tables:\n", "tables:\n  machines: {columns: {model: ignore}}\n")
+    report = examined(weak, tasks=("WRK-JOB-002",))
+    assert set(passing(report)) == {"extra:1.machines_stop.guarded=true", "extra:1.machines_stop.model=Loom"}
+    assert set(passing(report).values()) == {("machines.model: ignore",)} and len(report.problems) == 1
+
+
+def test_what_other_tasks_give_is_tried_where_it_is_left_out() -> None:
+    bare = (
+        TASKS,
+        "note: Shuttle sticks when cold,\n          discount: 5.5}",
+        "note: Shuttle sticks when cold}",
+    )
+    other = (
+        TASKS,
+        "    no_change: true\n    actions:\n      - {tool: customers_find, args: {email: mei@chan.example}}\n",
+        "    actions:\n      - tool: jobs_open\n        args: {machine_id: MAC-1, kind: cleaning, price: 9, hours: 1, urgent: false, due_on: 2026-03-10, call_at: '09:00', street: x, parts: [oil], discount: 4}\n",
+    )  # fmt: skip
+    weak = (COMPARISON, JOBS, "columns: {note: text, parts: set, discount: ignore}")
+    assert "discount" not in " ".join(passing(examined(bare, weak)))
+    assert passing(examined(bare, other, weak)) == {
+        "extra:3.jobs_open.discount=4": ("jobs.discount: ignore",)
+    }
+
+
 def test_all_done_for_the_wrong_customer() -> None:
     report = examined((COMPARISON, "tables:\n", "ignore_tables: [machines]\ntables:\n"))
     assert not any(key.startswith("customer") for key in passing(report)), "the job is still another's"

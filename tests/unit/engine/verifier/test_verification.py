@@ -134,8 +134,8 @@ def test_a_tool_over_its_bounds_is_found_at_the_tool() -> None:
     )
     edit = (
         TOOLS,
-        "    - sql: UPDATE machines",
-        f"    - many: heavy\n      sql: {heavy}\n    - sql: UPDATE machines",
+        "    - sql: UPDATE machines SET status = 'stopped'",
+        f"    - many: heavy\n      sql: {heavy}\n    - sql: UPDATE machines SET status = 'stopped'",
     )
     found = examine_gold(subject(edit)).problems
     assert {(p.code, p.path, p.task) for p in found} == {

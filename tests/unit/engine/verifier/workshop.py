@@ -71,12 +71,17 @@ machines:
 - name: machines_stop
   kind: write
   description: Note that a machine has stopped.
-  input: {type: object, required: [machine_id], properties: {machine_id: {type: string}}}
+  input:
+    type: object
+    required: [machine_id]
+    properties: {machine_id: {type: string}, guarded: {type: boolean}, model: {type: string, enum: [Loom, Press]}}
   steps:
     - one: machine
       sql: SELECT id FROM machines WHERE id = :machine_id
       otherwise: {error: not_found, message: "No machine {machine_id}."}
     - sql: UPDATE machines SET status = 'stopped' WHERE id = :machine_id
+    - sql: >-
+        UPDATE machines SET model = coalesce(:model, model) || iif(:guarded, ' (guarded)', '') WHERE id = :machine_id
 
 - name: jobs_open
   kind: write

@@ -145,4 +145,4 @@ def test_time_that_is_over_is_a_finding(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert done.returncode == 1
     assert [p["code"] for p in found["problems"]] == ["verification_too_long"]
-    assert found["seconds"] < 4 and None in found["parts"].values()
+    assert found["seconds"] < 60 and None in found["parts"].values()

@@ -38,5 +38,7 @@ async def _let_go(grace: float) -> None:
                 )
                 # So that closing the loop does not wait for it. No private name: asyncio documents it for this.
                 asyncio._unregister_task(task)  # noqa: SLF001
+                # Said above; asyncio would say it again when the task is collected, in the midst of whatever runs then.
+                task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
             elif not task.cancelled():
                 task.exception()  # looked at, so that asyncio does not report it as never retrieved

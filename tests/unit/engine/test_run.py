@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 from collections import Counter
 from typing import Any
 
@@ -165,7 +166,13 @@ class _Deaf(Actor):
                 await asyncio.Event().wait()
 
 
-def test_a_run_ends_though_a_bot_left_something_that_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_ends_though_a_bot_left_something_that_does_not(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(looping, "GRACE", 0.05)
     done, _ = run(Lab(library(), _Deaf(right)), tasks=["LIB-LOAN-001"], trials=2)
     assert [record.status for record in done] == ["passed", "passed"]
+    gc.collect()  # a task that is left behind is told once, and not again whenever it is collected
+    said = [record.getMessage() for record in caplog.records]
+    assert sum("left behind" in message for message in said) == 2
+    assert not any("destroyed" in message for message in said)

@@ -28,7 +28,18 @@ from assay_sdk.importers import ImportProblem, PackImporterType
 from assay_sdk.models import ChatModel, ChatReply, ModelType, ToolCallRequest
 from assay_sdk.tickets import FailureReport, TicketRef, TicketSystem, TicketSystemError, TicketSystemType
 from assay_sdk.tools import ToolDoor, ToolKind, ToolResult, ToolSpec
-from assay_sdk.users import Fact, Persona, PersonaType, Reaction, SimulatedUser, UserLine, UserScript
+from assay_sdk.users import (
+    Fact,
+    Liberty,
+    Persona,
+    PersonaType,
+    Reaction,
+    Role,
+    SimulatedUser,
+    Situation,
+    UserLine,
+    UserScript,
+)
 
 __all__ = [
     "API_VERSION",
@@ -51,6 +62,7 @@ __all__ = [
     "Fact",
     "FailureReport",
     "ImportProblem",
+    "Liberty",
     "LimitReached",
     "Meter",
     "ModelType",
@@ -65,8 +77,10 @@ __all__ = [
     "PluginFault",
     "ProviderOutage",
     "Reaction",
+    "Role",
     "SimulatedUser",
     "SimulatorFault",
+    "Situation",
     "TicketRef",
     "TicketSystem",
     "TicketSystemError",

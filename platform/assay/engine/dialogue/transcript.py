@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -54,9 +54,11 @@ _BOT = {
 class UserMessage:
     text: str
     facts_given: tuple[str, ...] = ()
+    misstated: Mapping[str, str] = field(default_factory=dict)  # facts said wrongly, by design of the persona
 
     def as_json(self) -> dict[str, Any]:
-        return {"type": "user", "text": self.text, "facts_given": list(self.facts_given)}
+        said = {"type": "user", "text": self.text, "facts_given": list(self.facts_given)}
+        return {**said, "misstated": dict(self.misstated)} if self.misstated else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +128,36 @@ class Transcript:
             "completion_tokens": self.completion_tokens,
             "seconds": self.seconds,
         }
+
+
+def transcript_from_json(data: Mapping[str, Any], notes: Mapping[str, Any] | None = None) -> Transcript:
+    """A transcript as `as_json` wrote it. Raises ValueError with a sentence when it is not one."""
+    try:
+        return Transcript(
+            events=tuple(_event(event) for event in data["events"]),
+            termination=Termination(data["termination"]),
+            detail=data.get("detail", ""),
+            turns=data.get("turns", 0),
+            tool_calls=data.get("tool_calls", 0),
+            prompt_tokens=data.get("prompt_tokens", 0),
+            completion_tokens=data.get("completion_tokens", 0),
+            seconds=data.get("seconds", 0.0),
+            notes=notes or {},
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"this is no transcript: {type(error).__name__}: {error}") from None
+
+
+def _event(data: Mapping[str, Any]) -> Event:
+    kind = _EVENTS.get(data["type"])
+    if kind is None:
+        raise ValueError(f"an event of a transcript is user, bot or tool, not {data['type']!r}")
+    known = {field.name for field in fields(kind)}
+    given = {name: value for name, value in data.items() if name in known}
+    for name, value in given.items():
+        if isinstance(value, list) and name not in ("arguments", "result"):
+            given[name] = tuple(value)
+    return kind(**given)
+
+
+_EVENTS: Mapping[str, type[Event]] = {"user": UserMessage, "bot": BotMessage, "tool": ToolCall}

@@ -12,6 +12,7 @@ import apsw
 from assay.engine.sandbox import knowledge
 from assay.engine.sandbox.arguments import BadArguments, read_arguments, recordable, written
 from assay.engine.sandbox.changes import ChangeSet
+from assay.engine.sandbox.inspection import quoted
 from assay.engine.sandbox.problems import did_you_mean
 from assay.engine.sandbox.recording import Recorder
 from assay.engine.sandbox.rows import constraint_sentence
@@ -127,6 +128,26 @@ class Sandbox:
             return [row[0] for row in self._runner.rows(statement, {})]
         except (SqlTextError, PackFault) as error:
             raise PackFault(f"The query {sql!r} cannot be used: {error}") from error
+
+    def rows_of(self, table: str, key: Mapping[str, Any], most: int) -> list[dict[str, Any]]:
+        """Rows of a table as they are now, those whose columns hold `key`, by primary key, at most `most` of them.
+
+        Raises KeyError for a table or column that does not exist, RuntimeError and PackFault as `call`.
+        """
+        self._check_usable()
+        info = self.world.tables[table]
+        if strange := set(key) - set(info.columns):
+            raise KeyError(min(strange))
+        names = ", ".join(map(quoted, info.columns))
+        where = " AND ".join(f"{quoted(column)} IS ?" for column in key) or "1"
+        order = ", ".join(map(quoted, info.primary_key))
+        sql = f"SELECT {names} FROM {quoted(table)} WHERE {where} ORDER BY {order} LIMIT ?"  # noqa: S608 - names of the schema, quoted; values are bound
+        self._budget.start()
+        try:
+            found = self._connection.execute(sql, (*key.values(), most)).fetchall()
+        except apsw.Error as error:
+            raise PackFault(f"The rows of {table} cannot be read: {error}.") from error
+        return [dict(zip(info.columns, row, strict=True)) for row in found]
 
     def close(self) -> None:
         """Throw the world away. May be called more than once."""

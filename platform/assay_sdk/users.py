@@ -66,7 +66,9 @@ class Liberty(StrEnum):
     """What a persona may do beyond the manner of speaking. It declares what it needs; the engine refuses the rest."""
 
     LEAVE = "leave"  # gives up (`gave_up`) where the script would go on
-    MISSTATE = "misstate"  # says another value of a fact first (Role.misstates), the right one once challenged
+    MISSTATE = (
+        "misstate"  # says another value of a fact first (Role.misstates), the right one once challenged
+    )
     WITHHOLD = "withhold"  # says a fact later than asked: once each, asked again it is told
     ADD = "add"  # asks or claims things beyond the script; what it may say stands in Role.extra
     LANGUAGE = "language"  # speaks another language; the values of facts stay as written

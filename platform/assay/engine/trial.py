@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from assay.engine.dialogue.conversation import converse
 from assay.engine.dialogue.limits import Limits
+from assay.engine.dialogue.manners import Part, cast
 from assay.engine.dialogue.recording import plain
 from assay.engine.dialogue.scripted import ScriptedUser, user_script
 from assay.engine.dialogue.transcript import Termination, Transcript
@@ -27,10 +28,8 @@ from assay_sdk import (
     Checker,
     Connector,
     Outcome,
-    Persona,
     PersonaType,
     PlatformFault,
-    PluginFault,
     SimulatedUser,
     UserScript,
 )
@@ -44,7 +43,7 @@ class Lab:
     """What all trials of a run share.
 
     `checkers`: (name, checker, required), as the plugin manager builds them. `user` makes the customer of a trial from
-    the script, the persona and the seed, and `user_seconds` is how long one line of theirs may take: other than the
+    the script, the persona's part and the seed, and `user_seconds` is how long one line of theirs may take: other than the
     scripted customer when a person types the lines.
     """
 
@@ -54,7 +53,7 @@ class Lab:
     persona_options: BaseModel | None = None
     checkers: tuple[tuple[str, Checker, bool], ...] = ()
     limits: Limits = field(default_factory=Limits)
-    user: Callable[[UserScript, Persona | None, int], SimulatedUser] = ScriptedUser
+    user: Callable[[UserScript, Part | None, int], SimulatedUser] = ScriptedUser
     user_seconds: float | None = None
 
 
@@ -229,7 +228,9 @@ class _Evidence:
 
 
 async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Evidence) -> None:
-    user = lab.user(user_script(task), _persona(lab, seed), seed)
+    script = user_script(task)
+    part = cast(lab.persona, lab.persona_options, seed, script) if lab.persona else None
+    user = lab.user(script, part, seed)
     key = None
     if lab.connector.synthetic:
         from assay.engine.reference import answer_key
@@ -259,15 +260,3 @@ async def _judge(
     graded = replace(transcript, notes={})  # what the bot says about itself is no evidence
     results = await run_checkers_aside(lab.checkers, trial_views(task, graded, changes))
     return conclude(task, lab.world, sandbox, changes, graded, results)
-
-
-def _persona(lab: Lab, seed: int) -> Persona | None:
-    if lab.persona is None:
-        return None
-    try:
-        persona: Persona = lab.persona.build(lab.persona_options, seed)
-    except Exception as error:
-        raise PluginFault(
-            f"The persona {lab.persona.name!r} could not be built: {type(error).__name__}: {error}"
-        ) from error
-    return persona

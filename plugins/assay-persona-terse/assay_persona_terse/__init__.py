@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay_sdk import PersonaType, UserLine, UserScript, hookimpl
+from assay_sdk import PersonaType, Role, Situation, UserLine, UserScript, hookimpl
 
 assay_api = 1
 
@@ -54,10 +54,17 @@ class Terse:
     def __init__(self, options: TerseOptions) -> None:
         self._options = options
 
-    def manner(self, line: UserLine, script: UserScript) -> UserLine:
+    def begin(self, script: UserScript) -> Role:
+        return Role(
+            script, "You write as little as possible: a few words, no greeting, no thanks, no explanation."
+        )
+
+    def shape(self, line: UserLine, situation: Situation) -> UserLine:
         """The line with less in it; unchanged where a fact would suffer or nothing would be left."""
         values = [
-            f.value.casefold() for f in script.facts if f.value and f.value.casefold() in line.text.casefold()
+            f.value.casefold()
+            for f in situation.script.facts
+            if f.value and f.value.casefold() in line.text.casefold()
         ]
         sentences = [self._sentence(s, values) for s in _SENTENCES.split(line.text.strip())]
         text = " ".join(s for s in sentences if s).removesuffix(".")
@@ -95,7 +102,8 @@ def assay_personas() -> list[PersonaType]:
         PersonaType(
             name="terse",
             title="Terse",
-            changes="Says as little as possible, without greeting or thanks; every fact stays as it is.",
+            changes="Says as little as possible, without greeting or thanks.",
+            stays_true="Every fact is told as it is when it is asked for.",
             options=TerseOptions,
             build=lambda options, seed: Terse(options),
         )

@@ -16,8 +16,11 @@ from assay_sdk import (
     Outcome,
     PackImporterType,
     PersonaType,
+    Role,
+    Situation,
     TrialView,
     UserLine,
+    UserScript,
     conformance,
 )
 from assay_sdk.conformance import NotConforming
@@ -49,10 +52,13 @@ def test_a_third_partys_importer_conforms() -> None:
 
 def persona(manner: Any) -> PersonaType:
     class Odd:
-        def manner(self, line: UserLine, script: Any) -> Any:
+        def begin(self, script: UserScript) -> Role:
+            return Role(script)
+
+        def shape(self, line: UserLine, situation: Situation) -> Any:
             return manner(line)
 
-    return PersonaType("odd", "Odd", "Too much.", NoOptions, lambda options, seed: Odd())
+    return PersonaType("odd", "Odd", "Too much.", "Little.", NoOptions, lambda options, seed: Odd())
 
 
 @pytest.mark.parametrize(
@@ -60,7 +66,7 @@ def persona(manner: Any) -> PersonaType:
     [
         (lambda line: replace(line, text=line.text.lower()), "is lost"),
         (lambda line: replace(line, text=line.text + " My order is ORD-1007."), "unasked"),
-        (lambda line: replace(line, done=not line.done), "done, gave_up"),
+        (lambda line: replace(line, done=not line.done), "done or gave_up"),
         (lambda line: replace(line, text=""), "nothing is left"),
         (lambda line: line.text, "no UserLine"),
     ],
@@ -76,11 +82,14 @@ def test_a_persona_that_says_the_same_seed_in_two_ways_does_not_conform() -> Non
     class Moody:
         count = 0
 
-        def manner(self, line: UserLine, script: Any) -> UserLine:
+        def begin(self, script: UserScript) -> Role:
+            return Role(script)
+
+        def shape(self, line: UserLine, situation: Situation) -> UserLine:
             Moody.count += 1
             return replace(line, text=f"{line.text} {'!' * Moody.count}")
 
-    kind = PersonaType("moody", "Moody", "Moods.", NoOptions, lambda options, seed: Moody())
+    kind = PersonaType("moody", "Moody", "Moods.", "Facts.", NoOptions, lambda options, seed: Moody())
     with pytest.raises(NotConforming, match="in two ways"):
         conformance.check_persona(kind)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay_sdk import Fact, UserLine, UserScript
+from assay_sdk import Fact, Situation, UserLine, UserScript
 
 PACKAGE = Path(__file__).parents[3] / "plugins" / "assay-persona-terse"
 SCRIPT = UserScript(
@@ -30,8 +30,8 @@ def plugin() -> Iterator[Any]:
 
 def said(plugin: Any, text: str, **options: Any) -> str:
     kind = plugin.assay_personas()[0]
-    line = kind.build(kind.options(**options), 1).manner(
-        UserLine(text, done=True, facts_given=("order",)), SCRIPT
+    line = kind.build(kind.options(**options), 1).shape(
+        UserLine(text, done=True, facts_given=("order",)), Situation(SCRIPT)
     )
     assert (line.done, line.facts_given) == (True, ("order",))
     return str(line.text)
@@ -79,7 +79,7 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, min_size=1, max_size=12).map("".join))
 def test_whatever_is_said_no_value_is_lost_or_added_and_something_is_left(plugin: Any, text: str) -> None:
     kind = plugin.assay_personas()[0]
-    line = kind.build(kind.options(), 1).manner(UserLine(text), SCRIPT)
+    line = kind.build(kind.options(), 1).shape(UserLine(text), Situation(SCRIPT))
     for fact in SCRIPT.facts:
         assert line.text.count(fact.value) == text.count(fact.value)
     assert bool(line.text.strip()) == bool(text.strip())

@@ -35,6 +35,7 @@ class Understood:
     finished: bool = False  # asks whether there is anything else, or says goodbye
     settled: bool = False  # says that something was done, or cannot be done
     waiting: bool = False  # says that it is about to do something
+    not_found: bool = False  # says that a look-up found nothing
 
     @property
     def asks(self) -> bool:
@@ -69,6 +70,7 @@ def understand(message: str, facts: Sequence[Fact]) -> Understood:
         finished=reading.finished,
         settled=bool(speech.SETTLED.search(text)),
         waiting=bool(speech.WAITING.search(text)),
+        not_found=bool(speech.NOT_FOUND.search(text)),
     )
 
 

@@ -202,7 +202,7 @@ class _Conversation:
             raise _Ended(
                 Termination.SIMULATOR_FAULT, f"The simulated user gave a {type(line).__name__}, not a line."
             )
-        self.recorder.user(line.text, tuple(str(key) for key in line.facts_given))
+        self.recorder.user(line.text, tuple(str(key) for key in line.facts_given), line.misstated)
         return line
 
     # --- the bot --------------------------------------------------------------------------------

@@ -40,8 +40,10 @@ class Recorder:
                 self.stopping.set_result(None)
         return self.stopped
 
-    def user(self, text: str, facts_given: tuple[str, ...] = ()) -> None:
-        self.events.append(UserMessage(plain(text), facts_given))
+    def user(
+        self, text: str, facts_given: tuple[str, ...] = (), misstated: Mapping[str, str] | None = None
+    ) -> None:
+        self.events.append(UserMessage(plain(text), facts_given, plain(dict(misstated or {}))))
 
     def bot(self, text: str, truncated: bool, ends: str | None) -> None:
         self.turns += 1

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from assay.engine.dialogue.asking import LONGEST_READ, Understood, understand
 from assay.engine.dialogue.claims import agrees
-from assay.engine.dialogue.manners import in_manner_of
+from assay.engine.dialogue.manners import Part, stands, telling
 from assay.engine.dialogue.wording import normal, phrase, words
-from assay_sdk import Fact, Persona, Reaction, SimulatorFault, UserLine, UserScript
+from assay_sdk import Fact, Reaction, SimulatorFault, Situation, UserLine, UserScript
 
 if TYPE_CHECKING:
     from assay.engine.packs.models import Task
@@ -48,6 +48,11 @@ def user_script(task: Task) -> UserScript:
     )
 
 
+def facts_in(script: UserScript) -> tuple[str, ...]:
+    """Keys of the facts that the opening tells."""
+    return tuple(f.key for f in script.facts if telling(f.value) and stands(f.value, script.opening))
+
+
 class ScriptedUser:
     """A `SimulatedUser` that needs no model; the same script, seed and messages give the same lines.
 
@@ -55,12 +60,12 @@ class ScriptedUser:
     asked; says so when it does not know. Reacts when a reaction's words occur in the message: one of `match`, or
     without `match` all content words of `when`. Asked for a yes without a reaction to it, it says yes. When the
     bot says that it is finished, the next follow-up comes, then the closing. A bot that brings nothing new for
-    PATIENCE answers is left.
+    PATIENCE answers is left. With a `part` it plays that persona's role and says each line in its manner.
     """
 
-    def __init__(self, script: UserScript, persona: Persona | None = None, seed: int = 0) -> None:
-        self._script = script
-        self._persona = persona
+    def __init__(self, script: UserScript, part: Part | None = None, seed: int = 0) -> None:
+        self._script = script = part.role.script if part else script
+        self._part = part
         self._random = random.Random(seed)  # noqa: S311 (a choice of words, nothing secret)
         self._triggers = [_trigger(r) for r in script.reactions]
         self._fired = [0] * len(script.reactions)
@@ -70,28 +75,58 @@ class ScriptedUser:
         self._idle = 0
         self._heard = ""
         self._same = 0
+        self._lines = 0
         self._said: UserLine | None = None
 
     async def open(self) -> UserLine:
-        return self._spoken(UserLine(self._script.opening))
+        return self._spoken(
+            UserLine(self._script.opening, facts_given=facts_in(self._script)), Situation(self._script)
+        )
 
     async def answer(self, bot_message: str) -> UserLine:
         if self._said is not None and (self._said.done or self._said.gave_up):
             raise SimulatorFault("The customer has left; nothing more can be said to them.")
-        return self._spoken(self._answer(bot_message))
+        heard = normal(bot_message[:LONGEST_READ], asides=True)
+        self._same = self._same + 1 if heard == self._heard else 1
+        self._heard = heard
+        asks = understand(bot_message, self._script.facts)
+        reactions = self._reacting(heard, asks)
+        self._lines += 1
+        situation = self._situation(bot_message, asks, reactions)
+        return self._spoken(self._answer(heard, asks, reactions), situation)
 
-    def _spoken(self, line: UserLine) -> UserLine:
-        if self._persona is not None:
-            line = in_manner_of(self._persona, line, self._script)
+    def _spoken(self, line: UserLine, situation: Situation) -> UserLine:
+        if self._part is not None:
+            line = self._part.say(line, situation)
         self._said = line
         return line
 
-    def _answer(self, message: str) -> UserLine:
-        heard = normal(message[:LONGEST_READ], asides=True)
-        self._same = self._same + 1 if heard == self._heard else 1
-        self._heard = heard
-        asks = understand(message, self._script.facts)
-        reactions = self._reacting(heard, asks)
+    def _situation(self, message: str, asks: Understood, reactions: list[int]) -> Situation:
+        facts = self._script.facts
+        brings = (
+            bool(set(asks.facts) - self._told)
+            or any(not self._fired[i] for i in reactions)
+            or asks.consent
+            or asks.settled
+        )
+        return Situation(
+            script=self._script,
+            bot_message=message,
+            line=self._lines,
+            asked=tuple(facts[i].key for i in asks.facts),
+            claimed={
+                **{facts[i].key: agrees(facts[i].value, text) for i, text in asks.claimed},
+                **(self._part.read_back(message) if self._part else {}),
+            },
+            not_found=asks.not_found,
+            consent=asks.consent,
+            settled=asks.settled,
+            finished=asks.finished,
+            waiting=asks.waiting,
+            new=brings and self._same == 1,
+        )
+
+    def _answer(self, heard: str, asks: Understood, reactions: list[int]) -> UserLine:
         if any(self._script.reactions[i].then == "give_up" for i in reactions):
             return UserLine(_LEAVE, gave_up=True)
         if self._same >= _SAME_MESSAGE or self._idle >= PATIENCE:

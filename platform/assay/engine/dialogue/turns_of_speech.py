@@ -140,6 +140,15 @@ SETTLED = _any(
     r"\b(?:not eligible|not possible|not allowed|not permitted|does not qualify|do not qualify|against (?:our|the) policy)\b",
     r"\byou will (?:receive|get)\b",
 )
+# A look-up found nothing.
+_SEEK = r"(?:find|locate|see|identify|match|pull up|look up|retrieve|verify)"
+NOT_FOUND = _any(
+    rf"\b(?:cannot|could not|can not|did not|do not|does not|was not able to|am not able to|were not able to|unable to|not) {_SEEK}\b",
+    r"\b(?:was|is|were|are|be) not (?:found|located|recogni[sz]ed|valid|in (?:our|the) (?:system|records?|database))\b",
+    r"\b(?:there (?:is|are|was|were) no|(?:i|we) (?:have|see|found|find|get|got)(?: \w+)? no|found no|shows? no|returned no) (?:\w+ ){0,3}?"
+    r"(?:record|records|account|order|booking|reservation|policy|ticket|entry|match|matches|result|results|customer|employee|one|such)\b",
+    r"\bno (?:match|matches|record|records|results?|such)\b|\bnot found\b|\bdoes not (?:exist|match|appear)\b|\bdo not match\b|\binvalid\b",
+)
 # Something is about to be done.
 WAITING = _any(
     r"\b(?:one|a|just a) (?:moment|second|minute|sec)\b|\bhold on\b|\bbear with\b|\bplease wait\b|\bstand by\b|\bworking on it\b",

@@ -21,6 +21,8 @@ from assay_sdk import (
     Outcome,
     PackImporterType,
     PersonaType,
+    Role,
+    Situation,
     TicketRef,
     TicketSystemType,
     TrialView,
@@ -88,7 +90,10 @@ class Echo:
 
 
 class Loud:
-    def manner(self, line: UserLine, script: UserScript) -> UserLine:
+    def begin(self, script: UserScript) -> Role:
+        return Role(script, "You greet the assistant in every message.")
+
+    def shape(self, line: UserLine, situation: Situation) -> UserLine:
         return UserLine(f"Hello there. {line.text}", line.done, line.gave_up, line.facts_given)
 
 
@@ -132,7 +137,12 @@ def assay_models() -> list[ModelType]:
 def assay_personas() -> list[PersonaType]:
     return [
         PersonaType(
-            "greeter", "Greeter", "Says hello before each line.", NoOptions, lambda options, seed: Loud()
+            "greeter",
+            "Greeter",
+            "Says hello before each line.",
+            "All the rest.",
+            NoOptions,
+            lambda options, seed: Loud(),
         )
     ]
 

@@ -34,7 +34,7 @@ def show_verdict(terminal: Terminal, task: Task, record: TrialRecord) -> None:
         if check["outcome"] == "pass":
             continue
         evidence = [e["message"] for e in check["evidence"]]
-        if len(evidence) == 1 and evidence[0][1:] in verdict["explanation"]:
+        if len(evidence) == 1 and evidence[0][1:].rstrip(".") in verdict["explanation"]:
             continue  # said above
         terminal.say(f"\n{check_name(check['name'])}: {check['outcome'].replace('_', ' ')}")
         terminal.say("\n".join(f"  - {message}" for message in evidence))

@@ -11,6 +11,7 @@ from assay.engine.grading.cost import costs_of
 from assay.engine.grading.explanation import Explainer
 from assay.engine.grading.fingerprint import fingerprint
 from assay.engine.grading.names import ENDING, STATE
+from assay.engine.grading.no_return import no_return
 from assay.engine.grading.reply import check_replies, judged_part
 from assay.engine.grading.surface import surface
 from assay.engine.grading.verdict import Verdict
@@ -58,6 +59,7 @@ def conclude(
     if outcome is not Outcome.FAIL:
         return Verdict(outcome, checks, difference)
     cause = find_cause(task, world, transcript, difference, checks)
+    after = None if difference.equal else no_return(task, world, transcript)
     return Verdict(
         outcome,
         checks,
@@ -65,7 +67,9 @@ def conclude(
         category=cause.category,
         surface=surface(transcript),
         evidence=explainer.evidence(cause),
-        explanation=explainer.sentence(cause),
+        explanation=explainer.sentence(cause, after),
+        clauses=explainer.clauses(cause),
+        no_return=after,
         fingerprint=fingerprint(task, cause, difference, checks),
         costs=costs_of(world.pack.comparison, world.pack.manifest.currency, difference),
     )

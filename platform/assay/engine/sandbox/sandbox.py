@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -128,6 +129,26 @@ class Sandbox:
             return [row[0] for row in self._runner.rows(statement, {})]
         except (SqlTextError, PackFault) as error:
             raise PackFault(f"The query {sql!r} cannot be used: {error}") from error
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """What is done inside is taken back at the end, as if it had never been: for trying what would happen.
+
+        Raises RuntimeError and PackFault as `call`; PackFault at the end when a tool exceeded its bounds meanwhile.
+        """
+        self._check_usable()
+        counted, calls, size = self._counters.mark(), self._calls, self._written
+        writers = self._recorder.mark()
+        self._connection.execute("SAVEPOINT undone")
+        try:
+            yield
+        finally:
+            self._check_usable()
+            self._connection.execute("ROLLBACK TO undone")
+            self._connection.execute("RELEASE undone")
+            self._counters.back_to(counted)
+            self._calls, self._written = calls, size
+            self._recorder.back_to(writers)
 
     def rows_of(self, table: str, key: Mapping[str, Any], most: int) -> list[dict[str, Any]]:
         """Rows of a table as they are now, those whose columns hold `key`, by primary key, at most `most` of them.

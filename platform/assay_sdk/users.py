@@ -71,6 +71,7 @@ class Liberty(StrEnum):
     )
     WITHHOLD = "withhold"  # says a fact later than asked: once each, asked again it is told
     ADD = "add"  # asks or claims things beyond the script; what it may say stands in Role.extra
+    STAY = "stay"  # says one more thing where the script would leave, twice at most
     LANGUAGE = "language"  # speaks another language; the values of facts stay as written
 
 
@@ -132,12 +133,19 @@ def fits_every_task(script: UserScript) -> str | None:
     return None
 
 
+def as_it_is(bot_message: str) -> str:
+    """The `hears` of a persona that understands what everybody understands."""
+    return bot_message
+
+
 @dataclass(frozen=True, slots=True)
 class PersonaType:
     """What `assay_personas` returns. `build(options, seed)` makes a Persona for one conversation.
 
     `changes` and `stays_true`: one sentence each, shown beside results. `not_for(script)`: why this persona cannot
     play a task (one sentence), or None; such a task is left out of a run with it and listed as not tried.
+    `hears(bot_message)`: the gist of a message in the English that the scripted user reads, for a persona of another
+    language (LANGUAGE); values stay as they are, and what it cannot read stays as it is.
     """
 
     name: str
@@ -148,6 +156,7 @@ class PersonaType:
     build: Callable[[Any, int], Persona]
     liberties: frozenset[Liberty] = frozenset()
     not_for: Callable[[UserScript], str | None] = fits_every_task
+    hears: Callable[[str], str] = as_it_is
 
     def describe(self) -> Mapping[str, Any]:
         return {"name": self.name, "title": self.title}

@@ -7,14 +7,17 @@ taking one that was not declared is a fault of the plugin and never of the bot.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
 from pydantic import BaseModel
 
 from assay_sdk import Liberty, Persona, PersonaType, PluginFault, Role, Situation, UserLine, UserScript
+from assay_sdk.users import as_it_is
 
 MOST_WITHHELD = 1  # times that one fact may be held back; asked again it is told
+MOST_STAYING = 2  # times in a conversation that a persona may say one more thing instead of leaving
 
 # Letters of writing systems that no English text is written in.
 _OTHER_LETTERS = re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\ufeff]")
@@ -31,7 +34,7 @@ def cast(kind: PersonaType, options: BaseModel | None, seed: int, script: UserSc
     for method in ("begin", "shape"):
         if not callable(getattr(persona, method, None)):
             raise PluginFault(f"The persona {kind.name!r} built something that has no {method}().")
-    return Part(kind.name, persona, kind.liberties, script)
+    return Part(kind.name, persona, kind.liberties, script, kind.hears)
 
 
 def misfit(kind: PersonaType, script: UserScript) -> str | None:
@@ -51,12 +54,21 @@ class Part:
     """One persona in one conversation. `role`: the script as it plays it. Raises PluginFault, also when made."""
 
     def __init__(
-        self, name: str, persona: Persona, liberties: frozenset[Liberty], script: UserScript
+        self,
+        name: str,
+        persona: Persona,
+        liberties: frozenset[Liberty],
+        script: UserScript,
+        hears: Callable[[str], str] = as_it_is,
     ) -> None:
         self.name = name
         self.liberties = liberties
         self._persona = persona
         self._script = script
+        self._hears = hears
+        self._stayed = 0
+        if hears is not as_it_is and Liberty.LANGUAGE not in liberties:
+            raise self._fault("reads the bot's messages its own way", Liberty.LANGUAGE)
         # Facts whose value this user may say: those of the opening, and those asked for until now.
         self._open = {f.key for f in script.facts if stands(f.value, script.opening)}
         self._withheld: dict[str, int] = {}
@@ -92,6 +104,18 @@ class Part:
             for key, wrong in self.role.misstates.items()
             if key in self._wrong and stands(wrong, bot_message)
         }
+
+    def hear(self, bot_message: str) -> str:
+        """The bot's message in the English that the scripted user reads."""
+        try:
+            heard = self._hears(bot_message)
+        except Exception as error:
+            raise PluginFault(
+                f"hears() of the persona {self.name} raised {type(error).__name__}: {error}"
+            ) from error
+        if not isinstance(heard, str):
+            raise self._fault(f"returned a {type(heard).__name__} from hears(), not text")
+        return heard
 
     # --- the role -------------------------------------------------------------------------------
 
@@ -140,6 +164,13 @@ class Part:
     def _leaves(self, line: UserLine, said: UserLine) -> bool:
         """Whether the persona gives up here, which the script would not."""
         if (bool(said.done), bool(said.gave_up)) == (line.done, line.gave_up):
+            return False
+        if line.done and not line.gave_up and not said.done and not said.gave_up:
+            if Liberty.STAY not in self.liberties:
+                raise self._fault("stays where the customer would leave", Liberty.STAY)
+            if self._stayed >= MOST_STAYING:
+                raise self._fault(f"stays where the customer would leave for more than {MOST_STAYING} times")
+            self._stayed += 1
             return False
         if line.done or line.gave_up or not said.gave_up:
             raise self._fault("changed whether the customer leaves; it may only give up early")

@@ -67,7 +67,7 @@ class ScriptedUser:
         self._script = script = part.role.script if part else script
         self._part = part
         self._random = random.Random(seed)  # noqa: S311 (a choice of words, nothing secret)
-        self._triggers = [_trigger(r) for r in script.reactions]
+        self._triggers = [trigger(r) for r in script.reactions]
         self._fired = [0] * len(script.reactions)
         self._told: set[int] = set()
         self._follow_ups = 0
@@ -86,10 +86,13 @@ class ScriptedUser:
     async def answer(self, bot_message: str) -> UserLine:
         if self._said is not None and (self._said.done or self._said.gave_up):
             raise SimulatorFault("The customer has left; nothing more can be said to them.")
-        heard = normal(bot_message[:LONGEST_READ], asides=True)
+        read = bot_message[:LONGEST_READ]
+        if self._part is not None:
+            read = self._part.hear(read)[:LONGEST_READ]
+        heard = normal(read, asides=True)
         self._same = self._same + 1 if heard == self._heard else 1
         self._heard = heard
-        asks = understand(bot_message, self._script.facts)
+        asks = understand(read, self._script.facts)
         reactions = self._reacting(heard, asks)
         self._lines += 1
         situation = self._situation(bot_message, asks, reactions)
@@ -232,7 +235,7 @@ class ScriptedUser:
 
 
 # Words of `when` that describe the situation and not what the bot says.
-_STOP = frozenset(
+STOP = frozenset(
     [
         "a",
         "an",
@@ -335,7 +338,7 @@ _STOP = frozenset(
 )
 
 
-class _Trigger:
+class Trigger:
     """The words that set a reaction off."""
 
     def __init__(self, phrases: list[re.Pattern[str]], every: bool) -> None:
@@ -352,8 +355,8 @@ class _Trigger:
         return " ".join(m[0] for m in found if m) if self._every else next(m[0] for m in found if m)
 
 
-def _trigger(reaction: Reaction) -> _Trigger:
+def trigger(reaction: Reaction) -> Trigger:
     if reaction.match:
-        return _Trigger([p for text in reaction.match if (p := phrase(text, True)) is not None], every=False)
-    content = [w for w in words(reaction.when) if w not in _STOP]
-    return _Trigger([p for word in content if (p := phrase(word, True)) is not None], every=True)
+        return Trigger([p for text in reaction.match if (p := phrase(text, True)) is not None], every=False)
+    content = [w for w in words(reaction.when) if w not in STOP]
+    return Trigger([p for word in content if (p := phrase(word, True)) is not None], every=True)

@@ -231,6 +231,58 @@ def test_a_persona_that_may_leave_gives_up() -> None:
     assert lines[-1].facts_given == ()
 
 
+def staying(times: int) -> Callable[[UserLine, Situation], Any]:
+    """One more question instead of leaving, as often as that."""
+    left = [times]
+
+    def shape(line: UserLine, situation: Situation) -> UserLine:
+        if not line.done or not left[0]:
+            return line
+        left[0] -= 1
+        return UserLine("Wait, one more thing.")
+
+    return shape
+
+
+GOODBYE = "It is cancelled. Is there anything else?"
+
+
+def test_a_persona_that_may_stay_says_one_more_thing_and_then_leaves() -> None:
+    said = play([GOODBYE, f"No. {GOODBYE}", f"Well. {GOODBYE}"], staying(2), liberties=[Liberty.STAY])
+    assert [line.text for line in said[1:]] == [
+        "Wait, one more thing.",
+        "Wait, one more thing.",
+        "Thanks, bye.",
+    ]
+    assert [line.done for line in said] == [False, False, False, True]
+
+
+@pytest.mark.parametrize(("times", "liberties"), [(1, []), (3, [Liberty.STAY])])
+def test_a_persona_stays_only_if_it_may_and_not_for_ever(times: int, liberties: list[Liberty]) -> None:
+    with pytest.raises(PluginFault, match="stays where the customer would leave"):
+        play([GOODBYE, f"No. {GOODBYE}", f"Well. {GOODBYE}"], staying(times), liberties=liberties)
+
+
+def test_a_persona_of_another_language_tells_what_the_bot_asks() -> None:
+    def play_with(hears: Callable[[str], Any], liberties: Sequence[Liberty]) -> UserLine:
+        kind = PersonaType(
+            "odd", "Odd", "Much.", "Little.", NoOptions, lambda o, s: Playing(Role, lambda line, _: line),
+            frozenset(liberties), hears=hears,
+        )  # fmt: skip
+        user = ScriptedUser(SCRIPT, cast(kind, NoOptions(), 0, SCRIPT), 0)
+        asyncio.run(user.open())
+        return asyncio.run(user.answer("Wie ist die Nummer?"))
+
+    line = play_with(lambda text: "What is your order number?", [Liberty.LANGUAGE])
+    assert line.facts_given == ("order number",)
+    with pytest.raises(PluginFault, match="language"):
+        play_with(lambda text: "What is your order number?", [])
+    with pytest.raises(PluginFault, match="not text"):
+        play_with(lambda text: None, [Liberty.LANGUAGE])
+    with pytest.raises(PluginFault, match="ZeroDivisionError"):
+        play_with(lambda text: str(1 // 0), [Liberty.LANGUAGE])
+
+
 def test_what_may_be_said_in_another_language_keeps_the_values() -> None:
     lines = play(
         ["What is your email?"],

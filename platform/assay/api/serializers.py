@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from rest_framework import serializers
 
 from assay.bots.models import Bot, BotVersion
@@ -183,3 +185,46 @@ class TrialDetailSerializer(TrialSerializer):
     class Meta(TrialSerializer.Meta):
         fields = [*TrialSerializer.Meta.fields, "evidence"]
         read_only_fields = fields
+
+
+class MomentSerializer(serializers.Serializer[object]):
+    call = serializers.IntegerField(
+        default=-1, min_value=-1, help_text="Number of the call; -1: before the first"
+    )
+    table = serializers.CharField(
+        required=False, default=None, allow_null=True, help_text="A table, to have its rows as they were"
+    )
+    key = serializers.JSONField(
+        required=False, default=dict, help_text='Only rows that hold these values: {"id": "ORD-7"}'
+    )
+
+    def validate_key(self, value: object) -> dict[str, object]:
+        """From an address it comes as text."""
+        try:
+            found = json.loads(value) if isinstance(value, str) else value
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or any(isinstance(v, list | dict) for v in found.values()):
+            raise serializers.ValidationError('Give a JSON object of columns and values: {"id": "ORD-7"}.')
+        return found
+
+
+class StateSerializer(serializers.Serializer[object]):
+    call = serializers.IntegerField()
+    changes = serializers.ListField(
+        child=serializers.DictField(), help_text="Rows changed by then, net, as in the evidence"
+    )
+    unlike = serializers.DictField(
+        allow_null=True, help_text="The first call that now comes to something else than was recorded"
+    )
+    table = serializers.CharField(allow_null=True)
+    rows = serializers.ListField(child=serializers.DictField(), help_text="At most 500, by primary key")
+
+
+class AlikeSerializer(serializers.Serializer[object]):
+    run = serializers.IntegerField(source="run.pk")
+    bot_version = serializers.CharField(source="run.bot_version.__str__")
+    pack_version = serializers.CharField(source="run.pack_version.__str__")
+    trial = serializers.IntegerField(source="trial.pk", help_text="The first that shows it")
+    count = serializers.IntegerField(help_text="Trials of the task that failed in this way")
+    of = serializers.IntegerField(help_text="Valid trials of the task in that run")

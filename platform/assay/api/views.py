@@ -24,6 +24,9 @@ from assay.packs import verifying
 from assay.packs.models import Pack, PackVersion, TaskEntry, Verification
 from assay.reports.services import render_report
 from assay.runs import services as runs
+from assay.runs.failures import alike
+from assay.runs.history import as_json as state_as_json
+from assay.runs.history import state_of
 from assay.runs.models import Run, Trial
 
 REFUSED = {422: s.ProblemsSerializer}
@@ -200,7 +203,26 @@ class TrialViewSet(viewsets.ReadOnlyModelViewSet[Trial]):
 
     def get_queryset(self) -> QuerySet[Trial]:
         found = super().get_queryset()
+        if self.action in ("state", "alike"):
+            runs = found.select_related("run__pack_version__pack", "run__bot_version__bot")
+            return runs.defer("run__pack_version__bundle", "run__summary", "run__manifest")
         return found.select_related("evidence") if self.action == "retrieve" else found
 
     def get_serializer_class(self) -> type[s.TrialSerializer]:
         return s.TrialDetailSerializer if self.action == "retrieve" else s.TrialSerializer
+
+    @extend_schema(parameters=[s.MomentSerializer], responses={200: s.StateSerializer, **REFUSED})
+    @action(detail=True)
+    def state(self, request: Request, pk: str) -> Response:
+        """The database as it was after one call: the rows changed by then, and the rows of a table if asked for."""
+        form = s.MomentSerializer(data=request.query_params)
+        form.is_valid(raise_exception=True)
+        asked = form.validated_data
+        found = state_of(self.get_object(), asked["call"], table=asked["table"], key=asked["key"])
+        return Response(state_as_json(found))
+
+    @extend_schema(responses={200: s.AlikeSerializer(many=True)}, filters=False)
+    @action(detail=True, pagination_class=None)
+    def alike(self, request: Request, pk: str) -> Response:
+        """The same failure in all runs of the pack, this run first, then the newest."""
+        return Response(s.AlikeSerializer(alike(self.get_object()), many=True).data)

@@ -134,6 +134,7 @@ class Trial(models.Model):
             models.Index(
                 fields=["run", "fingerprint"], name="runs_trial_failed", condition=Q(status="failed")
             ),
+            models.Index(fields=["fingerprint"], name="runs_trial_alike", condition=Q(status="failed")),
         ]
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.reports.wording import check_name
@@ -57,8 +57,9 @@ def difference(evidence: Evidence) -> list[dict[str, Any]]:
     ]
 
 
-def changes(evidence: Evidence) -> list[dict[str, Any]]:
-    """Each row that the trial changed: what was done to it, by which call, and the cells before and after."""
+def changes(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each row changed: what was done to it, by which call, and the cells before and after. `rows`: as in a trial's
+    evidence."""
     return [
         {
             "done": {"insert": "New row", "update": "Changed row", "delete": "Deleted row"}[change["op"]],
@@ -69,8 +70,19 @@ def changes(evidence: Evidence) -> list[dict[str, Any]]:
             "is": change["after"] is not None,
             "cells": _changed(change["before"] or {}, change["after"] or {}),
         }
-        for change in evidence.changes
+        for change in rows
     ]
+
+
+def calls(evidence: Evidence) -> list[dict[str, Any]]:
+    """The calls in order, for choosing a moment: number, tool, whether it changed data."""
+    return [event for event in evidence.events if event["type"] == "tool"]
+
+
+def no_return(evidence: Evidence) -> dict[str, Any] | None:
+    """From when on it could not be put right, as the verdict says; None when it says nothing of it."""
+    found: dict[str, Any] | None = (evidence.verdict or {}).get("no_return")
+    return found
 
 
 def checks(evidence: Evidence) -> list[dict[str, Any]]:

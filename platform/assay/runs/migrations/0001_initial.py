@@ -221,6 +221,14 @@ class Migration(migrations.Migration):
                 name="runs_trial_failed",
             ),
         ),
+        migrations.AddIndex(
+            model_name="trial",
+            index=models.Index(
+                condition=models.Q(("status", "failed")),
+                fields=["fingerprint"],
+                name="runs_trial_alike",
+            ),
+        ),
         migrations.AddConstraint(
             model_name="trial",
             constraint=models.UniqueConstraint(fields=("run", "task_id", "index"), name="runs_trial_once"),

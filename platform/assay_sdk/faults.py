@@ -41,9 +41,13 @@ class ProviderOutage(PlatformFault):
 
 
 class SimulatorFault(PlatformFault):
-    """The simulated user could not be made to say something allowed."""
+    """The simulated user could not be made to say something allowed. `kind`: a short word for what was wrong."""
 
     cause = "simulator_fault"
+
+    def __init__(self, message: str, *, kind: str = "broken") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class PackFault(PlatformFault):

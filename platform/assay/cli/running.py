@@ -113,7 +113,7 @@ def run(
                 stopped = True
         if jobs > 1:  # each process made its own; this one was only described
             with contextlib.suppress(Exception):
-                asyncio.run(lab.connector.aclose())
+                asyncio.run(lab.aclose())
         if not stopped and not results.manifest.get("finished_at"):
             results.note("finished_at", _now())
     if stopped:

@@ -126,4 +126,4 @@ async def _hold(lab: Lab, task_id: str, seed: int) -> TrialRecord:
         return await run_trial(lab, task_id, 0, seed, 0)
     finally:
         with contextlib.suppress(Exception):
-            await asyncio.wait_for(lab.connector.aclose(), timeout=_CLOSING_SECONDS)
+            await asyncio.wait_for(lab.aclose(), timeout=_CLOSING_SECONDS)

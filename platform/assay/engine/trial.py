@@ -56,6 +56,15 @@ class Lab:
     user: Callable[[UserScript, Part | None, int], SimulatedUser] = ScriptedUser
     user_seconds: float | None = None
 
+    async def aclose(self) -> None:
+        """Close the connector and, where the user has any, its models. Raises what they raise, after closing all."""
+        try:
+            await self.connector.aclose()
+        finally:
+            close = getattr(self.user, "aclose", None)
+            if callable(close):
+                await close()
+
 
 @dataclass(frozen=True)
 class TrialRecord:

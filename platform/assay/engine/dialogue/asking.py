@@ -74,6 +74,11 @@ def understand(message: str, facts: Sequence[Fact]) -> Understood:
     )
 
 
+def mentions_in(clause: str, facts: Sequence[Fact]) -> list[Mention]:
+    """Where a clause of normal text names facts, in order; `Mention.fact` is the index in `facts`."""
+    return _forms(tuple((f.key, tuple(f.aliases)) for f in facts)).find(clause)
+
+
 class _Reading:
     """One message while it is read, line by line."""
 

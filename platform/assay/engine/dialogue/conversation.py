@@ -8,9 +8,11 @@ import unicodedata
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from assay.engine.dialogue.disclosure import disclosed
 from assay.engine.dialogue.door import Door
 from assay.engine.dialogue.limits import Limits
 from assay.engine.dialogue.recording import Recorder, plain
+from assay.engine.dialogue.scripted import user_script
 from assay.engine.dialogue.transcript import Termination, Transcript
 from assay.engine.dialogue.waiting import GRACE, Interrupted, Late, bounded
 from assay_sdk import (
@@ -61,10 +63,15 @@ def blank(text: str) -> bool:
     return all(unicodedata.category(c) in _UNSEEN for c in text)
 
 
-def longest(limits: Limits) -> float:
-    """Seconds after which any conversation under `limits` is over, the closing of the session included."""
+def longest(limits: Limits, user_seconds: float | None = None) -> float:
+    """Seconds after which any conversation under `limits` is over, the closing of the session included.
+
+    `user_seconds` as in `converse`.
+    """
+    line = USER_SECONDS if user_seconds is None else user_seconds
     # The bot's time, as much again when a provider lost it, and the user's.
-    return OPENING_SECONDS + 3 * limits.seconds + USER_SECONDS + CLOSING_SECONDS + 2 * GRACE
+    used = 2 * limits.seconds + max(limits.seconds, line) + line
+    return OPENING_SECONDS + used + CLOSING_SECONDS + 2 * GRACE
 
 
 async def converse(
@@ -94,10 +101,11 @@ async def converse(
 class _Ended(Exception):
     """The conversation is over."""
 
-    def __init__(self, termination: Termination, detail: str = "") -> None:
+    def __init__(self, termination: Termination, detail: str = "", kind: str = "") -> None:
         super().__init__(detail)
         self.termination = termination
         self.detail = detail
+        self.kind = kind  # of a simulator's fault
 
 
 class _Conversation:
@@ -155,6 +163,8 @@ class _Conversation:
             completion_tokens=recorder.completion_tokens,
             seconds=round(time.monotonic() - started, 6),
             notes=self._notes(),
+            user=self._of_the_user(ended),
+            facts=disclosed(user_script(self.task), recorder.events),
         )
 
     async def _talk(self) -> _Ended:
@@ -188,7 +198,9 @@ class _Conversation:
             raise self._how(self.recorder.stopped or SimulatorFault("The simulated user broke.")) from None
         except Late:
             raise _Ended(
-                Termination.SIMULATOR_FAULT, f"The simulated user did not answer within {allowed:.0f} s."
+                Termination.SIMULATOR_FAULT,
+                f"The simulated user did not answer within {allowed:.0f} s.",
+                kind="late",
             ) from None
         except PlatformFault as fault:
             raise self._how(fault) from fault
@@ -311,7 +323,7 @@ class _Conversation:
             termination = Termination.INTERNAL_ERROR
         if termination.fault != "platform":  # a fault of the platform stays one, whatever it calls itself
             termination = Termination.INTERNAL_ERROR
-        return _Ended(termination, str(error))
+        return _Ended(termination, str(error), kind=error.kind if isinstance(error, SimulatorFault) else "")
 
     # --- afterwards -----------------------------------------------------------------------------
 
@@ -337,3 +349,15 @@ class _Conversation:
         except Exception:
             log.warning("the session of task %s could not give its notes", self.task.id, exc_info=True)
             return {}
+
+    def _of_the_user(self, ended: _Ended) -> dict[str, Any]:
+        """What the simulated user says of itself, and the kind of its fault."""
+        account: dict[str, Any] = {}
+        if callable(getattr(self.simulated, "account", None)):
+            try:
+                account = plain(dict(self.simulated.account()))  # type: ignore[attr-defined]
+            except Exception:
+                log.warning("the user of task %s could not give its account", self.task.id, exc_info=True)
+        if ended.termination is Termination.SIMULATOR_FAULT:
+            account["fault"] = str(ended.kind or "broken")[:40]
+        return account

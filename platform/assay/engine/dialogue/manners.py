@@ -20,7 +20,7 @@ MOST_WITHHELD = 1  # times that one fact may be held back; asked again it is tol
 MOST_STAYING = 2  # times in a conversation that a persona may say one more thing instead of leaving
 
 # Letters of writing systems that no English text is written in.
-_OTHER_LETTERS = re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\ufeff]")
+OTHER_LETTERS = re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\ufeff]")
 
 
 def cast(kind: PersonaType, options: BaseModel | None, seed: int, script: UserScript) -> Part:
@@ -231,7 +231,7 @@ class Part:
     def _language(self, before: str, after: str) -> None:
         if Liberty.LANGUAGE in self.liberties or Liberty.ADD in self.liberties:
             return
-        if _OTHER_LETTERS.search(after) and not _OTHER_LETTERS.search(before):
+        if OTHER_LETTERS.search(after) and not OTHER_LETTERS.search(before):
             raise self._fault("speaks another language", Liberty.LANGUAGE)
 
     def _fault(self, what: str, liberty: Liberty | None = None) -> PluginFault:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.engine.dialogue.asking import LONGEST_READ, Understood, understand
 from assay.engine.dialogue.claims import agrees
+from assay.engine.dialogue.common_words import STOP
 from assay.engine.dialogue.manners import Part, stands, telling
 from assay.engine.dialogue.wording import normal, phrase, words
 from assay_sdk import Fact, Reaction, SimulatorFault, Situation, UserLine, UserScript
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_INSISTING = 2  # times a reaction `insist` asks again
 PATIENCE = 8  # answers in a row that bring nothing new before the customer gives up
-_SAME_MESSAGE = 4  # times in a row
+SAME_MESSAGE = 4  # times in a row
 
 _YES = ("Yes, please.", "Yes, please go ahead.", "Yes, go ahead.")
 _ACCEPT = ("Yes, that is fine.", "That is fine with me.", "Yes, I agree.")
@@ -31,8 +32,8 @@ _THE_REST = "I don't know the rest."
 _EITHER = ("I have no preference beyond what I asked for.", "Whichever fits what I asked for.")
 _WAIT = ("All right, I'll wait.", "OK, thanks.")
 _IS_IT_DONE = ("All right. Is my request dealt with, then?", "OK. So is that done now?")
-_LEAVE = "Then I will leave it at that. Goodbye."
-_ENOUGH = "We are going round in circles. I give up. Goodbye."
+LEAVE = "Then I will leave it at that. Goodbye."
+ENOUGH = "We are going round in circles. I give up. Goodbye."
 
 
 def user_script(task: Task) -> UserScript:
@@ -131,9 +132,9 @@ class ScriptedUser:
 
     def _answer(self, heard: str, asks: Understood, reactions: list[int]) -> UserLine:
         if any(self._script.reactions[i].then == "give_up" for i in reactions):
-            return UserLine(_LEAVE, gave_up=True)
-        if self._same >= _SAME_MESSAGE or self._idle >= PATIENCE:
-            return UserLine(_ENOUGH, gave_up=True)
+            return UserLine(LEAVE, gave_up=True)
+        if self._same >= SAME_MESSAGE or self._idle >= PATIENCE:
+            return UserLine(ENOUGH, gave_up=True)
         new = bool(set(asks.facts) - self._told) or any(not self._fired[i] for i in reactions)
         said = self._react(reactions, heard)
         if asks.consent and not said:
@@ -232,110 +233,6 @@ class ScriptedUser:
 
     def _refusing(self, reactions: list[int]) -> bool:
         return any(self._script.reactions[i].then in ("refuse", "insist") for i in reactions)
-
-
-# Words of `when` that describe the situation and not what the bot says.
-STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "and",
-        "or",
-        "of",
-        "for",
-        "to",
-        "in",
-        "on",
-        "at",
-        "by",
-        "with",
-        "about",
-        "from",
-        "as",
-        "if",
-        "when",
-        "that",
-        "this",
-        "it",
-        "they",
-        "them",
-        "he",
-        "she",
-        "him",
-        "her",
-        "his",
-        "their",
-        "its",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "will",
-        "would",
-        "can",
-        "could",
-        "may",
-        "might",
-        "shall",
-        "should",
-        "must",
-        "not",
-        "no",
-        "any",
-        "some",
-        "i",
-        "you",
-        "we",
-        "your",
-        "my",
-        "our",
-        "me",
-        "us",
-        "bot",
-        "agent",
-        "assistant",
-        "customer",
-        "user",
-        "told",
-        "tells",
-        "tell",
-        "asked",
-        "asks",
-        "ask",
-        "asking",
-        "says",
-        "say",
-        "said",
-        "offered",
-        "offers",
-        "offer",
-        "offering",
-        "informed",
-        "informs",
-        "inform",
-        "wants",
-        "want",
-        "proposes",
-        "propose",
-        "proposed",
-        "explains",
-        "explain",
-        "explained",
-        "mentions",
-        "mention",
-        "mentioned",
-    ]
-)
 
 
 class Trigger:

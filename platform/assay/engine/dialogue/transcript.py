@@ -116,6 +116,10 @@ class Transcript:
     completion_tokens: int = 0
     seconds: float = 0.0
     notes: Mapping[str, Any] = field(default_factory=dict)  # from the bot session; never graded
+    user: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what the simulated user says of itself; never graded
+    facts: Mapping[str, Any] = field(default_factory=dict)  # see disclosure.disclosed
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -127,6 +131,8 @@ class Transcript:
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
             "seconds": self.seconds,
+            "user": dict(self.user),
+            "facts": dict(self.facts),
         }
 
 

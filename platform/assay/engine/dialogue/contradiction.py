@@ -1,0 +1,83 @@
+"""What a user says or agrees to, held against what they know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assay.engine.dialogue.asking import Understood, mentions_in
+from assay.engine.dialogue.claims import agrees
+from assay.engine.dialogue.known import known
+from assay.engine.dialogue.role_words import decides
+from assay.engine.dialogue.turns_of_speech import RIGHT
+from assay.engine.dialogue.values import Value, found_in
+from assay.engine.dialogue.wording import clauses, normal
+from assay_sdk import Fact
+
+
+def contradicts(text: str, heard: str, asks: Understood, facts: Sequence[Fact]) -> list[str]:
+    """Keys of facts that `text`, the answer to `heard`, contradicts as far as rules can tell."""
+    found = [
+        facts[i].key
+        for i, clause in _clauses(text, facts)
+        if not _denied(clause) and differs(facts[i], clause)
+    ]
+    decision = decides(text)
+    if decision == "yes" and _asks_whether_right(heard, asks):
+        said = known([text])
+        for i, clause in _claims(heard, asks, facts):
+            own = found_in(facts[i].value)
+            corrected = bool(own) and all(v in said for v in own)
+            if not corrected and differs(facts[i], clause):
+                found.append(facts[i].key)
+    elif decision == "no" and asks.claimed and not asks.finished and RIGHT.search(normal(heard)):
+        right = [agrees(facts[i].value, said) for i, said in asks.claimed if i in asks.facts]
+        if right and all(right) and not found_in(text):
+            found += [facts[i].key for i, _ in asks.claimed]
+    return list(dict.fromkeys(found))
+
+
+def differs(fact: Fact, clause: str) -> bool:
+    """Whether `clause`, which speaks of `fact`, names values of its kind, and none of them is its own."""
+    own = found_in(fact.value)
+    if not own or (any(v.what == "name" for v in own) and not any(v.what != "name" for v in own)):
+        return False
+    mine = known([fact.value])
+    for what in {_sort(v) for v in own if v.what != "name"}:
+        named = [v for v in found_in(clause) if _sort(v) == what]
+        if named and not any(v in mine for v in named):
+            return True
+    return False
+
+
+def _sort(value: Value) -> str:
+    """Values that could stand for each other: ids of the same letters, whole dates, amounts, e-mail addresses."""
+    kind = value.key[0]
+    if kind == "id":
+        return "id " + value.key[1].rstrip("0123456789")
+    if kind == "date" and not value.key[3]:
+        return "month and year"
+    return kind
+
+
+def _asks_whether_right(heard: str, asks: Understood) -> bool:
+    return asks.consent or bool(asks.claimed) or RIGHT.search(normal(heard)) is not None
+
+
+def _claims(heard: str, asks: Understood, facts: Sequence[Fact]) -> Iterator[tuple[int, str]]:
+    """Facts of which the bot names a value, with the clause that names it."""
+    yield from _clauses(heard, facts)
+
+
+def _clauses(text: str, facts: Sequence[Fact]) -> Iterator[tuple[int, str]]:
+    """(fact, what is said of it) for each mention of a fact: up to the next mention, in its own words."""
+    for line in text.split("\n"):
+        plain = normal(line)
+        for clause, _ in clauses(plain):
+            mentions = mentions_in(clause, facts)
+            for number, m in enumerate(mentions):
+                end = min((o.start for o in mentions[number + 1 :] if o.fact != m.fact), default=len(clause))
+                yield m.fact, clause[m.start : end]
+
+
+def _denied(clause: str) -> bool:
+    return any(word in clause.split() for word in ("not", "no", "never", "isn't", "wrong"))

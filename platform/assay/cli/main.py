@@ -143,6 +143,25 @@ def report_command(folder: Path, html: Path | None, as_json: bool) -> int:
     return report(folder, html, as_json)
 
 
+@cli.command("regrade")
+@click.argument("folder", metavar="DIR", type=_FOLDER)
+@click.option(
+    "--pack", required=True, type=_FOLDER, help="The version of the pack to judge by: a folder or a zip."
+)
+@click.option(
+    "--old-pack",
+    type=_FOLDER,
+    help="The version that the run was made on, to see as well whether its customers were others.",
+)
+@click.option("--out", type=_FOLDER, metavar="DIR", help="Write the new results to this new folder.")
+@_json
+def regrade_command(folder: Path, pack: Path, old_pack: Path | None, out: Path | None, as_json: bool) -> int:
+    """Judge the trials in DIR again under another version of their pack, without talking to the bot."""
+    from assay.cli.regrading import regrade
+
+    return regrade(folder, pack, old_pack, out, as_json)
+
+
 @cli.group("pack")
 def pack_group() -> None:
     """Write, check, try and look at domain packs."""

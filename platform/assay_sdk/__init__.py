@@ -25,6 +25,7 @@ from assay_sdk.faults import (
 )
 from assay_sdk.hooks import API_VERSION, ENTRY_POINT_GROUP, hookimpl
 from assay_sdk.importers import ImportProblem, PackImporterType
+from assay_sdk.mishaps import CallAhead, FaultKind, FaultProfile, FaultProfileType
 from assay_sdk.models import ChatModel, ChatReply, ModelType, ToolCallRequest
 from assay_sdk.tickets import FailureReport, TicketRef, TicketSystem, TicketSystemError, TicketSystemType
 from assay_sdk.tools import ToolDoor, ToolKind, ToolResult, ToolSpec
@@ -51,6 +52,7 @@ __all__ = [
     "BotFault",
     "BotReply",
     "BotSession",
+    "CallAhead",
     "ChatModel",
     "ChatReply",
     "CheckResult",
@@ -61,6 +63,9 @@ __all__ = [
     "Evidence",
     "Fact",
     "FailureReport",
+    "FaultKind",
+    "FaultProfile",
+    "FaultProfileType",
     "ImportProblem",
     "Liberty",
     "LimitReached",

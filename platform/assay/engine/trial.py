@@ -21,15 +21,18 @@ from assay.engine.dialogue.transcript import Termination, Transcript
 from assay.engine.grading.checkers import change_as_json, run_checkers_aside, trial_views
 from assay.engine.grading.judge import conclude
 from assay.engine.grading.verdict import Verdict
+from assay.engine.mishaps import Mishaps
 from assay.engine.packs.models import Task
 from assay.engine.sandbox import ChangeSet, Sandbox, World
 from assay.engine.statistics.outcome import TrialOutcome
 from assay_sdk import (
     Checker,
     Connector,
+    FaultProfileType,
     Outcome,
     PersonaType,
     PlatformFault,
+    PluginFault,
     SimulatedUser,
     UserScript,
 )
@@ -42,15 +45,18 @@ CANNOT_TELL = "cannot_tell"
 class Lab:
     """What all trials of a run share.
 
-    `checkers`: (name, checker, required), as the plugin manager builds them. `user` makes the customer of a trial from
-    the script, the persona's part and the seed, and `user_seconds` is how long one line of theirs may take: other than the
-    scripted customer when a person types the lines.
+    `faults`: the profile by which tool calls go wrong on purpose. `checkers`: (name, checker, required), as the plugin
+    manager builds them. `user` makes the customer of a trial from the script, the persona's part and the seed, and
+    `user_seconds` is how long one line of theirs may take: other than the scripted customer when a person types the
+    lines.
     """
 
     world: World
     connector: Connector
     persona: PersonaType | None = None
     persona_options: BaseModel | None = None
+    faults: FaultProfileType | None = None
+    fault_options: BaseModel | None = None
     checkers: tuple[tuple[str, Checker, bool], ...] = ()
     limits: Limits = field(default_factory=Limits)
     user: Callable[[UserScript, Part | None, int], SimulatedUser] = ScriptedUser
@@ -256,11 +262,27 @@ async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Eviden
             trial_id=trial_id,
             answer_key=key,
             user_seconds=lab.user_seconds,
+            mishaps=_mishaps(lab, sandbox, seed),
         )
         changes = sandbox.changes()
         evidence.changes = plain([change_as_json(change) for change in changes.rows])
         if evidence.transcript.termination.fault != "platform":
             evidence.verdict = await _judge(lab, task, sandbox, changes, evidence.transcript)
+
+
+def _mishaps(lab: Lab, sandbox: Sandbox, seed: int) -> Mishaps | None:
+    """What goes wrong on purpose in this trial. Raises PluginFault."""
+    if lab.faults is None:
+        return None
+    try:
+        profile = lab.faults.build(lab.fault_options, seed)
+    except Exception as error:
+        raise PluginFault(
+            f"The fault profile {lab.faults.name!r} could not be built: {type(error).__name__}: {error}"
+        ) from error
+    if not callable(getattr(profile, "choose", None)):
+        raise PluginFault(f"The fault profile {lab.faults.name!r} built something that has no choose().")
+    return Mishaps(profile, sandbox, seed)
 
 
 async def _judge(

@@ -31,7 +31,7 @@ def problem_with(item: Any, kind: type[Any]) -> str | None:
             )
         if field.name in ("build", "recognises", "convert", "not_for") and not callable(value):
             return f"returned {name!r} whose {field.name} cannot be called"
-        if field.name in ("changes", "stays_true") and not (isinstance(value, str) and value.strip()):
+        if field.name in ("changes", "stays_true", "says") and not (isinstance(value, str) and value.strip()):
             return f"returned {name!r} whose {field.name} is not a sentence"
         if field.name == "liberties" and not (
             isinstance(value, frozenset) and all(isinstance(one, Liberty) for one in value)

@@ -135,5 +135,7 @@ def _result(call: Call, result: ToolResult) -> str:
         body |= {"result": result.content}
     else:
         body |= {"error": result.error, "message": result.message}
+    if result.notice is not None:
+        body |= {"notice": result.notice}
     # A value that holds a fence must not end the block.
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).replace("```", "\\u0060\\u0060\\u0060")

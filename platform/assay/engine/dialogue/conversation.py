@@ -15,6 +15,7 @@ from assay.engine.dialogue.recording import Recorder, plain
 from assay.engine.dialogue.scripted import user_script
 from assay.engine.dialogue.transcript import Termination, Transcript
 from assay.engine.dialogue.waiting import GRACE, Interrupted, Late, bounded
+from assay.engine.mishaps import Mishaps
 from assay_sdk import (
     AnswerKey,
     AssayError,
@@ -85,16 +86,17 @@ async def converse(
     trial_id: str,
     answer_key: AnswerKey | None = None,
     user_seconds: float | None = None,
+    mishaps: Mishaps | None = None,
 ) -> Transcript:
     """One conversation about `task` in `sandbox`, from the user's opening to its end.
 
     `answer_key` reaches a bot that declares itself synthetic and no other. `user_seconds`: how long one line of the
-    user may take, USER_SECONDS if not given. Whatever goes wrong becomes a termination of the transcript, with one
-    sentence in `detail`; the only exception that leaves is CancelledError. After the return the bot can no longer
-    call tools.
+    user may take, USER_SECONDS if not given. `mishaps`: what goes wrong on purpose with tool calls. Whatever else goes
+    wrong becomes a termination of the transcript, with one sentence in `detail`; the only exception that leaves is
+    CancelledError. After the return the bot can no longer call tools.
     """
     return await _Conversation(
-        task, sandbox, bot, user, limits, seed, trial_id, answer_key, user_seconds
+        task, sandbox, bot, user, limits, seed, trial_id, answer_key, user_seconds, mishaps
     ).run()
 
 
@@ -120,10 +122,11 @@ class _Conversation:
         trial_id: str,
         answer_key: AnswerKey | None,
         user_seconds: float | None,
+        mishaps: Mishaps | None,
     ) -> None:
         self.task, self.bot, self.simulated, self.limits = task, bot, user, limits
         self.recorder = Recorder(limits)
-        self.door = Door(sandbox, self.recorder)
+        self.door = Door(sandbox, self.recorder, mishaps)
         self.context = BotContext(
             instructions=sandbox.world.pack.instructions,
             tools=self.door,

@@ -28,6 +28,9 @@ class Recorder:
         self.tool_calls = 0
         self.prompt_tokens = 0
         self.completion_tokens = 0
+        self.forced_calls = (
+            0  # of these, calls that a fault on purpose cost; they do not count against the limit
+        )
         self.excused = 0.0  # seconds lost to a provider's failures
         self.stopped: AssayError | None = None
         self.stopping: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -51,7 +54,12 @@ class Recorder:
 
     def tool(self, call: ToolCall) -> None:
         self.tool_calls += 1
+        self.forced_calls += call.spoiled
         self.events.append(call)
+
+    def excuse(self, seconds: float) -> None:
+        """Take time that was held back on purpose off the bot's time."""
+        self.excused = min(self.excused + seconds, self.limits.seconds)
 
     def add_tokens(self, prompt: int, completion: int) -> None:
         """Count what a model used. Raises LimitReached."""

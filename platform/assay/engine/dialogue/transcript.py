@@ -72,8 +72,30 @@ class BotMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Injected:
+    """A fault that was injected into a call on purpose. `kind`: of assay_sdk.FaultKind. `reached`: the call was made
+    in the sandbox all the same; `truth` then is what came of it ({"ok", "result", "error", "message"}), when the bot
+    was told something else."""
+
+    kind: str
+    reached: bool
+    truth: Mapping[str, Any] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "reached": self.reached,
+            "truth": None if self.truth is None else dict(self.truth),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
-    """`kind` is read, write, or unknown (no such tool). `wrote`: it changed at least one row."""
+    """`kind` is read, write, or unknown (no such tool). `wrote`: it changed at least one row.
+
+    Under a fault profile, `injected` says what was done to the call on purpose, `repeats` is the number of an earlier
+    call whose lost answer this one was given, without being made, and `notice` is what the answer said of itself.
+    """
 
     call: int
     tool: str
@@ -85,8 +107,35 @@ class ToolCall:
     message: str | None = None
     empty: bool = False  # ok, but it found nothing (null or an empty list)
     wrote: bool = False
+    injected: Injected | None = None
+    repeats: int | None = None
+    notice: str | None = None
+
+    @property
+    def made(self) -> bool:
+        """Whether the call was made in the sandbox. The others have a number and nothing else there."""
+        return self.repeats is None and (self.injected is None or self.injected.reached)
+
+    @property
+    def spoiled(self) -> bool:
+        """Whether the bot was told something else, by a fault on purpose, than came of its call."""
+        return self.injected is not None and not (self.injected.reached and self.injected.truth is None)
+
+    @property
+    def truth(self) -> Mapping[str, Any]:
+        """What came of the call in the sandbox: {"ok", "result", "error", "message"}."""
+        if self.injected is not None and self.injected.truth is not None:
+            return self.injected.truth
+        return {"ok": self.ok, "result": self.result, "error": self.error, "message": self.message}
 
     def as_json(self) -> dict[str, Any]:
+        more: dict[str, Any] = {}
+        if self.injected is not None:
+            more["injected"] = self.injected.as_json()
+        if self.repeats is not None:
+            more["repeats"] = self.repeats
+        if self.notice is not None:
+            more["notice"] = self.notice
         return {
             "type": "tool",
             "call": self.call,
@@ -99,6 +148,7 @@ class ToolCall:
             "message": self.message,
             "empty": self.empty,
             "wrote": self.wrote,
+            **more,
         }
 
 
@@ -163,6 +213,8 @@ def _event(data: Mapping[str, Any]) -> Event:
     for name, value in given.items():
         if isinstance(value, list) and name not in ("arguments", "result"):
             given[name] = tuple(value)
+    if given.get("injected") is not None:
+        given["injected"] = Injected(**given["injected"])
     return kind(**given)
 
 

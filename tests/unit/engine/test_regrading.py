@@ -100,7 +100,7 @@ def test_a_call_that_now_behaves_differently_makes_the_trial_not_comparable(vari
     assert again.why[0].startswith(
         "Call 0 (loans_renew) now behaves differently: whether it succeeds was true"
     )
-    kept = again.as_trial(tried(right))
+    kept = again.as_trial(tried(wrong))
     assert (kept.status, kept.void_cause, kept.verdict) == ("void", NOT_COMPARABLE, None)
 
 

@@ -16,7 +16,7 @@ from assay.engine.sandbox import World
 from assay.engine.trial import Lab
 from assay.plugins.bots import build_connector
 from assay.plugins.checks import build_checkers
-from assay.plugins.users import choose_persona
+from assay.plugins.users import SCRIPTED, build_user, choose_persona
 from assay_sdk import OptionsError
 
 
@@ -29,6 +29,8 @@ class Recipe:
     bot_options: Mapping[str, Any] = field(default_factory=dict)
     persona: str | None = None
     persona_options: Mapping[str, Any] = field(default_factory=dict)
+    user: str = SCRIPTED
+    user_options: Mapping[str, Any] = field(default_factory=dict)
     checks: Sequence[Mapping[str, Any]] = ()
     limits: Mapping[str, Any] = field(default_factory=dict)
     content_hash: str | None = None  # of the pack that the run began with
@@ -52,6 +54,7 @@ class Recipe:
             raise OptionsError(
                 f"--limit: {error}; the limits are turns, tool_calls, seconds and tokens."
             ) from None
+        user, user_seconds = build_user(self.user, self.user_options)
         return Lab(
             world=world,
             connector=build_connector(self.bot, self.bot_options),
@@ -59,6 +62,8 @@ class Recipe:
             persona_options=persona_options,
             checkers=build_checkers(self.checks),
             limits=limits,
+            user=user,
+            user_seconds=user_seconds,
         )
 
 

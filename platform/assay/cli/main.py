@@ -103,6 +103,20 @@ def cli() -> None:
     help="An option of the persona. May be repeated.",
 )
 @click.option(
+    "--user",
+    default="scripted",
+    show_default=True,
+    metavar="SPEC",
+    help="Who plays the customer: scripted, or a model, e.g. litellm:MODEL.",
+)
+@click.option(
+    "--user-option",
+    "user_options",
+    multiple=True,
+    metavar="K=V",
+    help="An option of the user's model, or tries, audit_model, audit_options. May be repeated.",
+)
+@click.option(
     "--check",
     "checks",
     multiple=True,
@@ -233,6 +247,20 @@ def pack_new(name: str, into: Path) -> int:
     multiple=True,
     metavar="K=V",
     help="An option of the persona. May be repeated.",
+)
+@click.option(
+    "--user",
+    default="scripted",
+    show_default=True,
+    metavar="SPEC",
+    help="Who plays the customer: scripted, or a model, e.g. litellm:MODEL.",
+)
+@click.option(
+    "--user-option",
+    "user_options",
+    multiple=True,
+    metavar="K=V",
+    help="An option of the user's model, or tries, audit_model, audit_options. May be repeated.",
 )
 def pack_try(role: str, **given: Any) -> int:
     """Play the bot in TASK of PACK: talk to the customer, call tools, see the verdict. Or play the customer."""

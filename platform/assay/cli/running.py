@@ -18,12 +18,15 @@ import assay
 from assay.cli.codes import INTERRUPTED, OK, PROBLEMS
 from assay.cli.lab import Recipe, choose_tasks, pairs, read_gate
 from assay.cli.progress import Progress
+from assay.engine.dialogue.fitting import not_playable
 from assay.engine.packs.lint import check
 from assay.engine.results import MANIFEST, ResultsFolder, read_manifest
 from assay.engine.run import run_pack
 from assay.engine.trial import Lab, TrialRecord
-from assay.plugins.manager import get_manager
+from assay.plugins.parts import parts_of, taking_part
+from assay.plugins.users import describe_user, models_of
 from assay.runs import gates
+from assay_sdk import OptionsError
 
 
 def run(
@@ -44,6 +47,8 @@ def run(
     bot_options: tuple[str, ...],
     persona: str | None,
     persona_options: tuple[str, ...],
+    user: str,
+    user_options: tuple[str, ...],
     checks: tuple[str, ...],
     required_checks: tuple[str, ...],
     limits: tuple[str, ...],
@@ -65,6 +70,8 @@ def run(
         bot_options=options,
         persona=persona,
         persona_options=pairs("--persona-option", persona_options),
+        user=user,
+        user_options=pairs("--user-option", user_options),
         checks=[{"name": n, "required": False} for n in checks]
         + [{"name": n, "required": True} for n in required_checks],
         limits=pairs("--limit", limits),
@@ -73,8 +80,19 @@ def run(
     recipe = replace(recipe, content_hash=checked.pack.content_hash)
     chosen = choose_tasks(checked.pack, tasks)
     lab = recipe.on(checked.world)
+    left_out = not_playable(lab.persona, checked.pack.tasks, chosen)
+    chosen = [task for task in chosen if task not in left_out]
+    if not chosen:
+        raise OptionsError(
+            f"The persona {persona!r} can play none of these tasks; the first: {next(iter(left_out.values()))}"
+        )
+    if left_out:
+        print(
+            f"Not tried, because the persona {persona!r} does not fit: {', '.join(left_out)}.",
+            file=sys.stderr,
+        )
     folder = out or _new_folder(checked.pack.name, spec)
-    manifest = _manifest(recipe, lab, chosen, trials, max_attempts, _seed(seed, out))
+    manifest = _manifest(recipe, lab, chosen, left_out, trials, max_attempts, _seed(seed, out))
 
     stopped = False
     with ResultsFolder(folder, manifest) as results:
@@ -139,7 +157,13 @@ def _show(folder: Path, as_json: bool, stopped: bool) -> int:
 
 
 def _manifest(
-    recipe: Recipe, lab: Lab, tasks: list[str], trials: int, max_attempts: int, seed: int
+    recipe: Recipe,
+    lab: Lab,
+    tasks: list[str],
+    left_out: Mapping[str, str],
+    trials: int,
+    max_attempts: int,
+    seed: int,
 ) -> dict[str, Any]:
     pack = lab.world.pack
     return {
@@ -152,7 +176,14 @@ def _manifest(
             "content_hash": pack.content_hash,
         },
         "bot": {**dict(lab.connector.describe()), "spec": recipe.bot, "synthetic": lab.connector.synthetic},
-        "plugins": get_manager().versions(),
+        "plugins": taking_part(
+            parts_of(
+                bot=recipe.bot,
+                persona=recipe.persona,
+                checks=recipe.checks,
+                models=models_of(recipe.user, recipe.user_options),
+            )
+        ),
         "seed": str(seed),
         "trials": trials,
         "max_attempts": max_attempts,
@@ -160,8 +191,10 @@ def _manifest(
         "persona": {**lab.persona.describe(), "options": dict(recipe.persona_options)}
         if lab.persona
         else None,
+        "user": describe_user(recipe.user, lab.user),
         "checkers": [dict(c) for c in recipe.checks],
         "tasks": [{"id": t, "title": pack.tasks[t].title, "group": pack.tasks[t].group_name} for t in tasks],
+        "not_tried": [{"id": t, "why": why} for t, why in left_out.items()],
         "started_at": _now(),
         "finished_at": None,
     }

@@ -37,6 +37,7 @@ IDENTITY = (
     "max_attempts",
     "limits",
     "persona",
+    "user",
     "checkers",
     "tasks",
 )

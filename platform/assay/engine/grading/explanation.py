@@ -179,7 +179,7 @@ class Explainer:
         if number is None or not 0 <= number < len(actions):
             return ""
         tool = actions[number].tool
-        succeeded = any(call.tool == tool and call.ok for call in self._calls.values())
+        succeeded = any(call.tool == tool and call.truth["ok"] for call in self._calls.values())
         return f"; {tool} should have written it" + (
             "" if succeeded else ", and was never called with success"
         )

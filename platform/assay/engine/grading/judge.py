@@ -12,6 +12,7 @@ from assay.engine.grading.explanation import Explainer
 from assay.engine.grading.fingerprint import fingerprint
 from assay.engine.grading.names import ENDING, STATE
 from assay.engine.grading.no_return import no_return
+from assay.engine.grading.recovery import faults_met, faults_sentence
 from assay.engine.grading.reply import check_replies, judged_part
 from assay.engine.grading.surface import surface
 from assay.engine.grading.verdict import Verdict
@@ -56,8 +57,9 @@ def conclude(
         *plugin_results,
     ]
     outcome = _outcome(checks, transcript)
+    faults = faults_met(transcript, passed=outcome is Outcome.PASS)
     if outcome is not Outcome.FAIL:
-        return Verdict(outcome, checks, difference)
+        return Verdict(outcome, checks, difference, faults=faults)
     cause = find_cause(task, world, transcript, difference, checks)
     after = None if difference.equal else no_return(task, world, transcript)
     return Verdict(
@@ -67,10 +69,11 @@ def conclude(
         category=cause.category,
         surface=surface(transcript),
         evidence=explainer.evidence(cause),
-        explanation=explainer.sentence(cause, after),
+        explanation=f"{explainer.sentence(cause, after)} {faults_sentence(faults)}".rstrip(),
         clauses=explainer.clauses(cause),
         no_return=after,
         fingerprint=fingerprint(task, cause, difference, checks),
+        faults=faults,
         costs=costs_of(world.pack.comparison, world.pack.manifest.currency, difference),
     )
 

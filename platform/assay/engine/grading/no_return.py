@@ -177,9 +177,9 @@ class _Attempt:
 
     def _answer(self, tool: str, arguments: Mapping[str, Any]) -> Any:
         """What the bot's own call of the tool gave: the one with these arguments, else its last."""
-        calls = [c for c in self._made if c.tool == tool and c.ok]
+        calls = [c for c in self._made if c.tool == tool and c.truth["ok"]]
         same = [c for c in calls if c.arguments == arguments]
-        return (same or calls)[-1].result if calls else None
+        return (same or calls)[-1].truth["result"] if calls else None
 
     def _right(self) -> bool:
         world = self._world

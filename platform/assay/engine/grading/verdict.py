@@ -10,6 +10,7 @@ from typing import Any
 from assay.engine.grading.clauses import Clauses
 from assay.engine.grading.cost import Cost
 from assay.engine.grading.no_return import NoReturn
+from assay.engine.grading.recovery import FaultMet
 from assay.engine.sandbox.difference import Difference
 from assay_sdk import CheckResult, Evidence, Outcome
 
@@ -46,6 +47,7 @@ class Verdict:
     fingerprint: str = ""  # same failure, same fingerprint, across trials and runs
     clauses: Clauses = field(default_factory=Clauses)  # of the policy, that the failure is about
     no_return: NoReturn | None = None  # of a wrong database: when it could no longer be put right
+    faults: Sequence[FaultMet] = ()  # injected on purpose; they decide nothing
     costs: Sequence[Cost] | None = None  # of a failure, when the pack says what wrong amounts cost
 
     def as_json(self) -> dict[str, Any]:
@@ -58,6 +60,7 @@ class Verdict:
             "clauses": self.clauses.as_json(),
             "no_return": self.no_return.as_json() if self.no_return else None,
             "fingerprint": self.fingerprint,
+            "faults": [f.as_json() for f in self.faults],
             "costs": None if self.costs is None else [c.as_json() for c in self.costs],
             "checks": [
                 {

@@ -74,6 +74,10 @@ class Replay:
             if until is not None and call.call > until:
                 return
             self.done += 1
+            if not call.made:
+                self.sandbox.skip_call()
+                yield Step(call, _as_recorded(call), None)
+                continue
             outcome = self.sandbox.call(call.tool, call.arguments)
             yield Step(call, outcome, unlike(call, outcome))
 
@@ -101,18 +105,27 @@ def calls_of(transcript: Transcript) -> list[ToolCall]:
 
 
 def unlike(call: ToolCall, outcome: CallOutcome) -> UnlikeCall | None:
-    """How the outcome differs from the recorded one, as far as the bot or the verdict could notice."""
+    """How the outcome differs from the recorded one, as far as the bot or the verdict could notice. Of a call whose
+    answer was altered on purpose, from what the sandbox had answered."""
+    truth = call.truth
     pairs = (
-        ("ok", call.ok, outcome.ok),
-        ("error", call.error, outcome.error),
-        ("message", call.message, outcome.message),
-        ("result", call.result, plain(outcome.content)),
+        ("ok", truth["ok"], outcome.ok),
+        ("error", truth["error"], outcome.error),
+        ("message", truth["message"], outcome.message),
+        ("result", truth["result"], plain(outcome.content)),
         ("wrote", call.wrote, outcome.wrote),
     )
     for what, recorded, now in pairs:
         if recorded != now and _text(recorded) != _text(now):
             return UnlikeCall(call.call, call.tool, what, recorded, now)
     return None
+
+
+def _as_recorded(call: ToolCall) -> CallOutcome:
+    """Of a call that a fault on purpose kept from the sandbox: there is nothing to make again."""
+    return CallOutcome(
+        call.ok, call.result, call.error, call.message, call.kind, call.empty, arguments=call.arguments
+    )
 
 
 def _text(value: Any) -> str:

@@ -92,13 +92,14 @@ def test_a_corrected_expectation_turns_verdicts_round_and_says_why(variant: Vari
 
 
 def test_a_call_that_now_behaves_differently_makes_the_trial_not_comparable(variant: Variant) -> None:
-    world = variant("tools/lending.yaml", "minimum: 1, maximum: 60}", "minimum: 1, maximum: 20}")
-    again = regrade(tried(wrong), world)
+    world = variant("tools/lending.yaml", "minimum: 1, maximum: 60}", "minimum: 1, maximum: 21}")
+    long = tried(lambda context: [("loans_renew", {"loan_id": "LN-1", "days": 30})])
+    again = regrade(long, world)
     assert (again.status, again.record, again.changed) == (NOT_COMPARABLE, None, True)
     assert again.why[0].startswith(
         "Call 0 (loans_renew) now behaves differently: whether it succeeds was true"
     )
-    kept = again.as_trial(tried(wrong))
+    kept = again.as_trial(long)
     assert (kept.status, kept.void_cause, kept.verdict) == ("void", NOT_COMPARABLE, None)
 
 

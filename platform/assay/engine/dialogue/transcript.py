@@ -199,6 +199,8 @@ def transcript_from_json(data: Mapping[str, Any], notes: Mapping[str, Any] | Non
             completion_tokens=data.get("completion_tokens", 0),
             seconds=data.get("seconds", 0.0),
             notes=notes or {},
+            user=data.get("user", {}),
+            facts=data.get("facts", {}),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no transcript: {type(error).__name__}: {error}") from None

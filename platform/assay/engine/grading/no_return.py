@@ -9,7 +9,6 @@ way, since what can be reached later could be reached before; where they leave a
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -21,8 +20,9 @@ from assay.engine.sandbox import Sandbox, World, compare
 from assay.engine.sandbox.replay import resolve
 from assay_sdk import PlatformFault
 
-#: Seconds for one trial; what is not known by then is not told.
-SECONDS = 0.5
+#: Calls tried for one trial; what is not known by then is not told. A number and no time, so that a verdict comes out
+#: the same on every machine; a call takes about 0.1 ms.
+MOST_TRIED = 3_000
 #: Expected writes of which every choice is tried (2^n); of longer lists only those that leave out the first ones.
 _ALL_CHOICES = 5
 
@@ -46,20 +46,29 @@ class NoReturn:
         return asdict(self)
 
 
-def no_return(task: Task, world: World, transcript: Transcript, *, seconds: float = SECONDS) -> NoReturn:
+def no_return(task: Task, world: World, transcript: Transcript, *, most: int = MOST_TRIED) -> NoReturn:
     """For a trial whose final database is wrong. Raises nothing: what breaks on the way cannot be told."""
-    until = time.monotonic() + seconds
     try:
-        return _search(task, world, transcript, until)
-    except (_OutOfTime, PlatformFault, RuntimeError):
+        return _search(task, world, transcript, _Budget(most))
+    except (_Spent, PlatformFault, RuntimeError):
         return NoReturn("cannot_tell", sentence="Whether it could still have been put right cannot be told.")
 
 
-class _OutOfTime(Exception):
+class _Spent(Exception):
     pass
 
 
-def _search(task: Task, world: World, transcript: Transcript, until: float) -> NoReturn:
+class _Budget:
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def take(self, calls: int) -> None:
+        self._left -= calls
+        if self._left < 0:
+            raise _Spent
+
+
+def _search(task: Task, world: World, transcript: Transcript, budget: _Budget) -> NoReturn:
     accepted = world.expected(task.id)
     calls = [event for event in transcript.events if isinstance(event, ToolCall)]
     first: ToolCall | None = None  # after which no way was found
@@ -69,14 +78,13 @@ def _search(task: Task, world: World, transcript: Transcript, until: float) -> N
                 continue  # it left everything as it was
             sandbox.call(call.tool, call.arguments)
             if first is None:
-                attempt = _Attempt(task, world, sandbox, calls[: number + 1], until)
+                attempt = _Attempt(task, world, sandbox, calls[: number + 1], budget)
                 if attempt.finds_a_way():
                     continue
                 first = call
             if undoing(world).lost(accepted, sandbox.changes()):
                 return _told(transcript, call, first)
-            if time.monotonic() > until:
-                raise _OutOfTime
+            budget.take(1)
     if first is None:
         return NoReturn("reachable", sentence="To the end, it could still have been put right.")
     return _told(transcript, None, first)
@@ -108,10 +116,10 @@ class _Attempt:
     """Whether expected calls still lead from the sandbox's present state to an accepted outcome."""
 
     def __init__(
-        self, task: Task, world: World, sandbox: Sandbox, made: Sequence[ToolCall], until: float
+        self, task: Task, world: World, sandbox: Sandbox, made: Sequence[ToolCall], budget: _Budget
     ) -> None:
         self._task, self._world, self._sandbox, self._made = task, world, sandbox, made
-        self._until = until
+        self._budget = budget
 
     def finds_a_way(self) -> bool:
         if self._right():
@@ -119,8 +127,7 @@ class _Attempt:
         expected = self._task.expected
         for number, actions in enumerate([expected.actions, *(o.actions for o in expected.also_accept)]):
             for left_out in self._choices(number, actions):
-                if time.monotonic() > self._until:
-                    raise _OutOfTime
+                self._budget.take(len(actions) - len(left_out) + 1)
                 with self._sandbox.undone():
                     if self._run(actions, left_out) and self._right():
                         return True

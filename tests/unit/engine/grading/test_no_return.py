@@ -172,10 +172,10 @@ def test_the_clause_that_alone_speaks_of_the_tool_is_named(play: Play) -> None:
     assert (verdict.clauses.ids, verdict.clauses.told) == (("LIB-4.2",), True)
 
 
-def test_a_search_that_takes_too_long_claims_nothing(notices: Stage) -> None:
+def test_a_search_that_needs_too_many_calls_claims_nothing(notices: Stage) -> None:
     call = ToolCall(0, "notices_send", "write", {"member_id": "MEM-1", "fee": 9.0}, True, wrote=True)
     transcript = Transcript((UserMessage("Hi"), call, BotMessage("Done.")), Termination.USER_DONE)
-    found = no_return(notices.task("LIB-NOTE-001"), notices.world, transcript, seconds=-1)
+    found = no_return(notices.task("LIB-NOTE-001"), notices.world, transcript, most=1)
     assert found.status == "cannot_tell"
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from assay.engine.dialogue.transcript import (
     BotMessage,
+    Injected,
     Termination,
     ToolCall,
     Transcript,
@@ -148,3 +149,28 @@ def test_what_is_no_transcript_is_refused_with_a_sentence() -> None:
     ):
         with pytest.raises(ValueError, match=r"transcript|Termination"):
             transcript_from_json(data)
+
+
+def test_calls_that_faults_kept_from_the_sandbox_are_left_out_and_altered_answers_do_not_count() -> None:
+    renew = call("loans_renew", loan_id="LN-1", days=7)
+    with world().open("LIB-LOAN-001") as sandbox:
+        sandbox.skip_call()
+        lost = ToolCall(
+            0, renew[0], "write", renew[1], False, error="timeout", injected=Injected("timeout", False)
+        )
+        done = record(sandbox, 1, *renew)
+        truth = {"ok": True, "result": done.result, "error": None, "message": None}
+        late = dataclasses.replace(
+            done, ok=False, result=None, error="timeout", injected=Injected("timeout", True, truth)
+        )
+        again = dataclasses.replace(done, call=2, wrote=False, repeats=1)
+        sandbox.skip_call()
+        other = record(sandbox, 3, *call("loans_renew", loan_id="LN-2", days=7))
+        seen = sandbox.changes()
+    events = (UserMessage("Hello"), lost, late, again, other, BotMessage("Done."))
+    kept = transcript_from_json(json.loads(json.dumps(Transcript(events, Termination.USER_DONE).as_json())))
+    states = list(history(world(), "LIB-LOAN-001", kept))
+    assert [len(state.changes.rows) for state in states] == [0, 0, 1, 1, 2]
+    assert states[-1].changes == seen
+    assert {row.call for row in seen.rows} == {1, 3}
+    assert all(state.unlike is None for state in states)

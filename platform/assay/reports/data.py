@@ -247,10 +247,16 @@ def _provenance(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Bot", str(bot.get("spec", ""))),
         ("Seed", str(manifest.get("seed", ""))),
         ("Assay", str(manifest.get("assay", ""))),
-        ("Plugins", ", ".join(f"{k} {v}" for k, v in dict(manifest.get("plugins") or {}).items())),
+        ("Plugins", _plugins(manifest.get("plugins"))),
         ("Persona", _persona(manifest.get("persona"))),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def _plugins(plugins: Any) -> str:
+    """Those that took part, with their versions."""
+    named = plugins.items() if isinstance(plugins, Mapping) else ()
+    return ", ".join(f"{name} {said.get('version', '')}" for name, said in named if isinstance(said, Mapping))
 
 
 def _persona(persona: Any) -> str:

@@ -19,7 +19,7 @@ from assay.bots.models import BotVersion
 from assay.bots.services import describe
 from assay.engine.trial import seed_for
 from assay.packs.models import PackVersion
-from assay.plugins.manager import get_manager
+from assay.plugins.parts import parts_of, taking_part
 from assay.runs import gates, laboratory, waking
 from assay.runs.finishing import finish_if_done, outcomes
 from assay.runs.models import ACTIVE, Run, RunStatus
@@ -95,7 +95,7 @@ def plan_run(
             "content_hash": pack_version.content_hash,
         },
         "bot": {**describe(bot_version), "name": bot_version.bot.name, "number": bot_version.number},
-        "plugins": get_manager().versions(),
+        "plugins": taking_part(parts_of(bot=bot_version.spec, persona=persona, checks=checkers)),
         "seed": str(seed),  # as text: JavaScript cannot hold it
         "trials": trials,
         "max_attempts": max_attempts,

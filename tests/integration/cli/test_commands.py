@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import assay
 from tests.support.openai_server import Completion, OpenAIServer, Request, call, say
 
 ROOT = Path(__file__).parents[3]
@@ -68,7 +69,9 @@ def test_a_run_of_the_faithful_bot_passes_every_trial_and_says_so_in_one_documen
     assert manifest["bot"]["spec"] == "reference:faithful" and manifest["bot"]["synthetic"] is True
     assert (manifest["seed"], manifest["trials"]) == ("7", 3)
     assert manifest["limits"]["turns"] == 40
-    assert manifest["plugins"]["assay"]
+    assert manifest["plugins"] == {
+        "assay": {"distribution": "assay", "version": assay.__version__, "parts": ["connector reference"]}
+    }
     assert manifest["tasks"][0]["id"] == "LIB-LOAN-001"
     assert manifest["started_at"] <= manifest["finished_at"]
     lines = (shell.folder / "out" / "trials.jsonl").read_text(encoding="utf-8").splitlines()

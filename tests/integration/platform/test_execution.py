@@ -117,7 +117,8 @@ def test_the_manifest_says_everything_that_went_in(plan: Callable[..., Run]) -> 
     assert manifest["pack"]["content_hash"] == run.pack_version.content_hash
     assert manifest["bot"]["spec"] == "reference:faithful" and manifest["bot"]["synthetic"] is True
     assert [t["id"] for t in manifest["tasks"]] == ["LIB-LOAN-001"]
-    assert manifest["limits"]["turns"] > 0 and manifest["plugins"]
+    assert manifest["limits"]["turns"] > 0
+    assert manifest["plugins"]["assay"]["parts"] == ["connector reference"]
     assert manifest["started_at"] <= manifest["finished_at"]
 
 

@@ -19,15 +19,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from assay.engine.mishaps.altering import renamed, truncated
+from assay.engine.mishaps.older import older_answer
 from assay.engine.sandbox import CallOutcome, Sandbox
 from assay.engine.sandbox.arguments import BadArguments, read_arguments
-from assay_sdk import CallAhead, FaultKind, FaultProfile, PackFault, PluginFault
+from assay_sdk import CallAhead, FaultKind, FaultProfile, PluginFault
 
 #: Faults in one conversation, and of one and the same call without a proper answer: what no profile can exceed.
 MOST = 50
 IN_A_ROW = 3
 #: Seconds for which a slow answer really is held back, so that others can overtake it. Not counted as the bot's time.
-PAUSE = 0.05
+PAUSE = 0.02
 #: Seconds after which a caller is said to have stopped waiting.
 TIMED_OUT = 30.0
 
@@ -152,7 +153,7 @@ class Mishaps:
         if not truth.ok:
             return None
         if kind is FaultKind.STALE:
-            older = self._older(ahead, truth)
+            older = older_answer(self._sandbox, ahead.tool, ahead.arguments, truth, wrote=self._wrote)
             return None if older is None else Answer(older, kind, truth=truth, notice=STALE)
         if kind is FaultKind.TRUNCATED:
             cut = truncated(truth.content)
@@ -161,20 +162,6 @@ class Mishaps:
             return Answer(replace(truth, content=cut[0]), kind, truth=truth, notice=cut[1])
         content = renamed(truth.content, self._dice(ahead, kind))
         return None if content is None else Answer(replace(truth, content=content), kind, truth=truth)
-
-    def _older(self, ahead: CallAhead, truth: CallOutcome) -> CallOutcome | None:
-        """The answer of an older copy that gives another one: from before the bot's writes, else from before the
-        task's own rows came into the world."""
-        world, task = self._sandbox.world, self._sandbox.task_id
-        for age in ([task] if self._wrote and task is not None else []) + ([None] if task else []):
-            try:
-                with world.open(age) as copy:
-                    outcome = copy.call(ahead.tool, ahead.arguments)
-            except PackFault:  # the tool needs rows that were not there yet
-                continue
-            if (outcome.ok, outcome.content) != (truth.ok, truth.content):
-                return replace(outcome, arguments=truth.arguments)
-        return None
 
     def _dice(self, ahead: CallAhead, what: str) -> random.Random:
         digest = hashlib.sha256(f"{what}/{self._seed}/{ahead.number}".encode()).digest()

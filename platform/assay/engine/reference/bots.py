@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from assay.engine.reference.calling import Caller
 from assay.engine.reference.faults import CATEGORIES, CONTRADICTION, CUT_REPLY
 from assay.engine.reference.wording import Wording
-from assay.engine.sandbox.replay import resolve
 from assay_sdk import AnswerKey, BotContext, BotReply, BotSession, ConnectorType, OptionsError, PluginFault
 
 FAITHFUL = "faithful"
@@ -22,16 +22,18 @@ TARGETS = (FAITHFUL, CARELESS)
 NONE = "none"
 
 #: Raised when a change makes the bots act otherwise for the same seed.
-BEHAVIOUR = 2
+BEHAVIOUR = 3
 
 
 class ReferenceOptions(BaseModel):
     """Options of the reference bots. `fault_rate`: how often the careless bot makes a mistake, the same for every
-    task; without it tasks differ, some never fail and some nearly always."""
+    task; without it tasks differ, some never fail and some nearly always. `recovery_rate`: how often it tries again
+    when a call went wrong that can be repeated; the faithful bot always does."""
 
     model_config = ConfigDict(extra="forbid")
 
     fault_rate: Annotated[float, Field(ge=0, le=1)] | None = None
+    recovery_rate: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class ReferenceBot:
             "title": f"Reference bot, {self._target} (synthetic: it reads the expected actions)",
             "synthetic": True,
             "behaviour": BEHAVIOUR,
-            "options": self._options.model_dump(exclude_none=True),
+            "options": self._options.model_dump(exclude_unset=True, exclude_none=True),
         }
 
     async def open(self, context: BotContext) -> BotSession:
@@ -68,10 +70,11 @@ class ReferenceBot:
             raise PluginFault("A reference bot needs the answer key of the task, and was not given it.")
         wording = Wording(key.reply)
         if self._target == FAITHFUL:
-            plan = Plan(NONE, key.actions, wording.answer())
+            plan, recovers = Plan(NONE, key.actions, wording.answer()), 1.0
         else:
             plan = careless_plan(key, wording, context.seed, self._options.fault_rate)
-        return ReferenceSession(context, key, wording, plan)
+            recovers = self._options.recovery_rate
+        return ReferenceSession(key, wording, plan, Caller(context.tools, key.writes, context.seed, recovers))
 
     async def aclose(self) -> None:
         """Nothing is held open."""
@@ -107,8 +110,8 @@ class ReferenceSession:
     """Asks for the facts that the actions need, looks things up, acts, says what the rules ask for, and then
     whether there is anything else."""
 
-    def __init__(self, context: BotContext, key: AnswerKey, wording: Wording, plan: Plan) -> None:
-        self._tools = context.tools
+    def __init__(self, key: AnswerKey, wording: Wording, plan: Plan, caller: Caller) -> None:
+        self._caller = caller
         self._key = key
         self._wording = wording
         self._plan = plan
@@ -133,19 +136,20 @@ class ReferenceSession:
         """Nothing is held open."""
 
     def notes(self) -> Mapping[str, Any]:
-        """`reference_fault` and the category it must be given; no fault when the conversation ended before it acted."""
+        """`reference_fault` and the category it must be given; no fault when the conversation ended before it acted.
+        `left_wrong`: numbers of calls that went wrong on purpose and that it did not repeat; what that leads to is not
+        foretold."""
         fault = self._plan.fault if self._done else NONE
-        category = CATEGORIES[fault].value if fault != NONE else None
-        return {"reference_fault": fault, "expected_category": category, "acted": self._done}
+        left = self._caller.left_wrong
+        category = CATEGORIES[fault].value if fault != NONE and not left else None
+        notes = {"reference_fault": fault, "expected_category": category, "acted": self._done}
+        return {**notes, "left_wrong": left} if left else notes
 
     async def _act(self) -> None:
         for call in self._key.look_ups:
-            await self._tools.call(call["tool"], call["args"])
-        results: dict[str, Any] = {}
+            await self._caller.call(call["tool"], call["args"])
         for action in self._plan.actions:
-            result = await self._tools.call(action["tool"], resolve(action["args"], results))
-            if action.get("as") is not None:
-                results[action["as"]] = result.content
+            await self._caller.act(action)
 
 
 def wanted_facts(key: AnswerKey) -> list[Mapping[str, Any]]:

@@ -175,6 +175,27 @@ class Sandbox:
             raise PackFault(f"The rows of {table} cannot be read: {error}.") from error
         return [dict(zip(info.columns, row, strict=True)) for row in found]
 
+    def forget(self, table: str, key: Any) -> bool:
+        """Take out the row with this primary key (of one column) and what hangs on it, in a world that is thrown away
+        afterwards: other rows may go on referring to it. Whether there was such a row.
+
+        Raises KeyError for a table that does not exist, PackFault when the row cannot be taken out.
+        """
+        self._check_usable()
+        info = self.world.tables[table]
+        if len(info.primary_key) != 1:
+            return False
+        self._budget.start()
+        try:
+            self._connection.execute("PRAGMA defer_foreign_keys = ON")
+            self._connection.execute(
+                f"DELETE FROM {quoted(table)} WHERE {quoted(info.primary_key[0])} = ?",  # noqa: S608 - names of the schema, quoted
+                (key,),
+            )
+            return self._connection.changes() > 0
+        except apsw.Error as error:
+            raise PackFault(f"A row of {table} cannot be taken out: {error}.") from error
+
     def close(self) -> None:
         """Throw the world away. May be called more than once."""
         if not self._closed:

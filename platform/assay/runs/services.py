@@ -19,6 +19,7 @@ from assay.bots.models import BotVersion
 from assay.bots.services import describe
 from assay.engine.trial import seed_for
 from assay.packs.models import PackVersion
+from assay.plugin_choices.services import require, with_defaults
 from assay.plugins.parts import parts_of, taking_part
 from assay.runs import gates, laboratory, waking
 from assay.runs.finishing import finish_if_done, outcomes
@@ -65,7 +66,8 @@ def plan_run(
     """Plan `trials` of each task as rows, and wake workers once that is committed.
 
     `tasks`: task ids, or a pattern such as "RET-RMA-*"; None takes every enabled task. `seed`: the same seed, pack
-    and reference bot give the same trials; None draws one. Raises RunError or OptionsError, and plans nothing then.
+    and reference bot give the same trials; None draws one. Options that are not given are the company's own, where it
+    has set some. Raises RunError or OptionsError (also for what is switched off), and plans nothing then.
     """
     if not 1 <= trials <= MOST_TRIALS_OF_A_TASK:
         raise RunError(f"The number of trials must be from 1 to {MOST_TRIALS_OF_A_TASK}, not {trials}.")
@@ -78,7 +80,11 @@ def plan_run(
     if not 0 <= seed < 2**63:
         raise RunError("The seed must be from 0 to 2^63 - 1.")
     held_to = laboratory.limits_of(limits or {})
-    laboratory.persona_of(persona, persona_options or {})
+    parts = parts_of(bot=bot_version.spec, persona=persona, checks=checkers)
+    require(parts)
+    persona_options = with_defaults("persona", persona, persona_options) if persona else {}
+    checkers = [_with_company_options(entry) for entry in checkers]
+    laboratory.persona_of(persona, persona_options)
     laboratory.checkers_of(checkers)
     answer = gates.parse(gate, trials=trials)
     chosen = _tasks(pack_version, tasks)
@@ -95,12 +101,12 @@ def plan_run(
             "content_hash": pack_version.content_hash,
         },
         "bot": {**describe(bot_version), "name": bot_version.bot.name, "number": bot_version.number},
-        "plugins": taking_part(parts_of(bot=bot_version.spec, persona=persona, checks=checkers)),
+        "plugins": taking_part(parts),
         "seed": str(seed),  # as text: JavaScript cannot hold it
         "trials": trials,
         "max_attempts": max_attempts,
         "limits": asdict(held_to),
-        "persona": {"name": persona, "options": dict(persona_options or {})} if persona else None,
+        "persona": {"name": persona, "options": persona_options} if persona else None,
         "checkers": [dict(c) for c in checkers],
         "tasks": [{"id": task_id, "title": title, "group": group} for task_id, title, group in chosen],
         "started_at": None,
@@ -118,7 +124,7 @@ def plan_run(
             trials_at_once=at_once,
             limits=dict(limits or {}),
             persona=persona,
-            persona_options=dict(persona_options or {}),
+            persona_options=persona_options,
             checkers=[dict(c) for c in checkers],
             gate=answer,
             manifest=manifest,
@@ -183,6 +189,15 @@ def cancel_run(run: Run, *, by: User | None = None) -> Run:
         run.finished_at = timezone.now()
         run.save(update_fields=["finished_at"])
     return run
+
+
+def _with_company_options(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A check as it was chosen, with the company's options for the rest. What is no check is refused when it is built."""
+    name, options = entry.get("name"), entry.get("options") or {}
+    if not isinstance(name, str) or not isinstance(options, Mapping):
+        return dict(entry)
+    whole = with_defaults("check", name, options)
+    return {**entry, "options": whole} if whole else dict(entry)
 
 
 def _tasks(version: PackVersion, tasks: Sequence[str] | str | None) -> list[tuple[str, str, str]]:

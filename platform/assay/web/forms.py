@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 
 from assay.bots.models import BotVersion
 from assay.packs.models import PackVersion
-from assay.plugins.manager import get_manager
+from assay.plugin_choices.services import available
 
 LARGEST_UPLOAD = 55 * 1024 * 1024  # a pack is at most 50 MB; the rest of the bounds are the loader's
 
@@ -127,7 +127,7 @@ class RunForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        personas = get_manager().personas()
+        personas = available("persona")
         field: Any = self.fields["persona"]
         field.choices = [("", "As the task says"), *((name, kind.title) for name, kind in personas.items())]
         # The newest of each, unless the page that led here chose one.
@@ -202,4 +202,4 @@ class TicketConnectionForm(OptionsForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field: Any = self.fields["system"]
-        field.choices = [(name, kind.title) for name, kind in get_manager().ticket_systems().items()]
+        field.choices = [(name, kind.title) for name, kind in available("ticket system").items()]

@@ -132,7 +132,7 @@ def test_a_persona_is_chosen_for_a_run_and_built_for_each_conversation() -> None
         choose_persona("greter", {})
     with pytest.raises(OptionsError, match="there is no option 'x'"):
         choose_persona("greeter", {"x": 1})
-    assert options.model_dump() == {}
+    assert options.model_dump() == {"greeting": "Hello there.", "mood": "warm", "thanks": False}
 
 
 def test_the_cooperative_persona_changes_nothing() -> None:

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from assay.bots.models import Bot, BotVersion
 from assay.packs.models import Pack, PackVersion, TaskEntry, Verification
-from assay.runs.models import Run, Trial
+from assay.runs.models import Regrade, RegradedTrial, Run, Trial
 
 SEED = "From 0 to 2^63 - 1, as text, because JavaScript cannot hold it."
 
@@ -228,3 +228,39 @@ class AlikeSerializer(serializers.Serializer[object]):
     trial = serializers.IntegerField(source="trial.pk", help_text="The first that shows it")
     count = serializers.IntegerField(help_text="Trials of the task that failed in this way")
     of = serializers.IntegerField(help_text="Valid trials of the task in that run")
+
+
+class NewRegradeSerializer(serializers.Serializer[object]):
+    pack_version = serializers.PrimaryKeyRelatedField(queryset=PackVersion.objects.all())
+
+
+class RegradeSerializer(serializers.ModelSerializer[Regrade]):
+    pack_version_name = serializers.CharField(source="pack_version.__str__", read_only=True)
+    tally = serializers.DictField(
+        read_only=True, allow_null=True, help_text="How many trials went from what to what, when done"
+    )
+
+    class Meta:
+        model = Regrade
+        fields = [
+            "id", "run", "pack_version", "pack_version_name", "status", "tally", "note", "created_at", "finished_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class RegradedTrialSerializer(serializers.ModelSerializer[RegradedTrial]):
+    task_id = serializers.CharField(source="trial.task_id", read_only=True)
+    index = serializers.IntegerField(source="trial.index", read_only=True)
+    old_status = serializers.CharField(source="trial.status", read_only=True)
+    old_category = serializers.CharField(source="trial.category", read_only=True)
+    old_explanation = serializers.CharField(source="trial.explanation", read_only=True)
+    why = serializers.ListField(child=serializers.CharField(), read_only=True)
+    verdict = serializers.DictField(read_only=True, allow_null=True)
+
+    class Meta:
+        model = RegradedTrial
+        fields = [
+            "id", "regrade", "trial", "task_id", "index", "old_status", "old_category", "old_explanation",
+            "status", "category", "explanation", "changed", "why", "verdict",
+        ]  # fmt: skip
+        read_only_fields = fields

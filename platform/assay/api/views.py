@@ -27,7 +27,8 @@ from assay.runs import services as runs
 from assay.runs.failures import alike
 from assay.runs.history import as_json as state_as_json
 from assay.runs.history import state_of
-from assay.runs.models import Run, Trial
+from assay.runs.models import Regrade, RegradedTrial, Run, Trial
+from assay.runs.regrading import plan_regrade
 
 REFUSED = {422: s.ProblemsSerializer}
 MOST_UPLOAD = 55 * 1024 * 1024  # a pack is at most 50 MB; the rest of the bounds are the loader's
@@ -175,6 +176,15 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet[Run]):
     def cancel(self, request: Request, pk: str) -> Response:
         return Response(s.RunSerializer(runs.cancel_run(self.get_object(), by=request.user)).data)
 
+    @extend_schema(request=s.NewRegradeSerializer, responses={202: s.RegradeSerializer, **REFUSED})
+    @action(detail=True, methods=["post"])
+    def regrade(self, request: Request, pk: str) -> Response:
+        """Judge the run again by another version of its pack, by a worker and without the bot."""
+        form = s.NewRegradeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        made = plan_regrade(self.get_object(), form.validated_data["pack_version"], by=request.user)
+        return Response(s.RegradeSerializer(made).data, status=202)
+
     @extend_schema(responses={200: OpenApiTypes.OBJECT})
     @action(detail=True)
     def summary(self, request: Request, pk: str) -> Response:
@@ -226,3 +236,19 @@ class TrialViewSet(viewsets.ReadOnlyModelViewSet[Trial]):
     def alike(self, request: Request, pk: str) -> Response:
         """The same failure in all runs of the pack, this run first, then the newest."""
         return Response(s.AlikeSerializer(alike(self.get_object()), many=True).data)
+
+
+class RegradeViewSet(viewsets.ReadOnlyModelViewSet[Regrade]):
+    """Runs judged again by another version of their pack; POST to runs/{id}/regrade/ makes one."""
+
+    queryset = Regrade.objects.select_related("pack_version__pack").defer("pack_version__bundle")
+    serializer_class = s.RegradeSerializer
+    filterset_fields = ["run", "pack_version", "status"]
+
+
+class RegradedTrialViewSet(viewsets.ReadOnlyModelViewSet[RegradedTrial]):
+    """Old and new verdict of each trial of a regrade, side by side, with what is judged otherwise."""
+
+    queryset = RegradedTrial.objects.select_related("trial").order_by("id")
+    serializer_class = s.RegradedTrialSerializer
+    filterset_fields = ["regrade", "trial", "status", "changed"]

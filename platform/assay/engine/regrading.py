@@ -107,11 +107,11 @@ def regrade(
 
     Raises ValueError when the record holds no transcript. Whatever else goes wrong becomes part of the answer.
     """
-    transcript = transcript_from_json(record.transcript)
     task = world.pack.tasks.get(record.task)
     before = old.pack.tasks.get(record.task) if old is not None else None
     if record.status == "void" and record.void_cause != CANNOT_TELL:
         return _answer(record, "void", record, ("The trial was void, so there is nothing to judge.",))
+    transcript = transcript_from_json(record.transcript)
     version = f"{world.pack.name} {world.pack.version}"
     if task is None:
         return _answer(record, NOT_COMPARABLE, None, (f"{version} has no task {record.task}.",))

@@ -181,3 +181,61 @@ class Evidence(models.Model):
     def events(self) -> list[dict[str, Any]]:
         """What was said and called, in order."""
         return list(self.transcript.get("events", []))
+
+
+class RegradeStatus(models.TextChoices):
+    WAITING = "waiting", _("Waiting")
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+
+
+class Regrade(models.Model):
+    """A finished run judged again under another version of its pack. The run itself stays as it is."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="regrades")
+    pack_version = models.ForeignKey(PackVersion, on_delete=models.PROTECT, related_name="regrades")
+    status = models.CharField(max_length=8, choices=RegradeStatus.choices, default=RegradeStatus.WAITING)
+    tally = models.JSONField(null=True, blank=True)  # engine.regrading.Tally.as_json(), when done
+    note = models.TextField(blank=True)  # why it failed
+    attempts = models.PositiveIntegerField(default=0)  # in a row without progress
+    token = models.UUIDField(null=True, blank=True)  # of the worker that is at it
+    due_at = models.DateTimeField()  # when somebody may (again) begin
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"Run {self.run_id} by {self.pack_version}"
+
+    @property
+    def pending(self) -> bool:
+        return self.status in (RegradeStatus.WAITING, RegradeStatus.RUNNING)
+
+
+class RegradedTrial(models.Model):
+    """What a trial comes to under the other version. The old verdict stands with the trial."""
+
+    regrade = models.ForeignKey(Regrade, on_delete=models.CASCADE, related_name="trials")
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="regraded")
+    status = models.CharField(max_length=14)  # passed, failed, void or not_comparable
+    category = models.CharField(max_length=30, blank=True)
+    explanation = models.TextField(blank=True)
+    changed = models.BooleanField()
+    why = models.JSONField(default=list)  # sentences
+    verdict = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ["regrade", "trial"]
+        constraints = [models.UniqueConstraint(fields=["regrade", "trial"], name="runs_regraded_once")]
+        indexes = [
+            models.Index(fields=["regrade", "trial"], name="runs_regraded_changed", condition=Q(changed=True))
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.trial_id}: {self.status}"

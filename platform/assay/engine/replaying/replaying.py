@@ -41,9 +41,11 @@ class UnlikeCall:
         of = {"ok": "whether it succeeds", "wrote": "whether it changes data"}.get(
             self.what, f"its {self.what}"
         )
+        path, recorded, now = _first_unlike(self.recorded, self.now)
+        at = f" at {'.'.join(path)}" if path else ""
         return (
-            f"Call {self.call} ({self.tool}) now behaves differently: {of} was {_short(self.recorded)} "
-            f"and is {_short(self.now)}."
+            f"Call {self.call} ({self.tool}) now behaves differently: {of}{at} was {_short(recorded)} "
+            f"and is {_short(now)}."
         )
 
 
@@ -141,6 +143,19 @@ def _numbers(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_numbers(inner) for inner in value]
     return value
+
+
+def _first_unlike(recorded: Any, now: Any, path: tuple[str, ...] = ()) -> tuple[tuple[str, ...], Any, Any]:
+    """Where two JSON values first differ: (path, value, value)."""
+    if isinstance(recorded, dict) and isinstance(now, dict) and recorded.keys() == now.keys():
+        for key in sorted(recorded):
+            if _text(recorded[key]) != _text(now[key]):
+                return _first_unlike(recorded[key], now[key], (*path, key))
+    if isinstance(recorded, list) and isinstance(now, list) and len(recorded) == len(now):
+        for number, (one, other) in enumerate(zip(recorded, now, strict=True)):
+            if _text(one) != _text(other):
+                return _first_unlike(one, other, (*path, str(number)))
+    return path, recorded, now
 
 
 def _short(value: Any) -> str:

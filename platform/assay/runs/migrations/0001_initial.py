@@ -268,4 +268,104 @@ class Migration(migrations.Migration):
             model_name="trialattempt",
             constraint=models.UniqueConstraint(fields=("trial", "number"), name="runs_attempt_once"),
         ),
+        migrations.CreateModel(
+            name="Regrade",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                        ],
+                        default="waiting",
+                        max_length=8,
+                    ),
+                ),
+                ("tally", models.JSONField(blank=True, null=True)),
+                ("note", models.TextField(blank=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("token", models.UUIDField(blank=True, null=True)),
+                ("due_at", models.DateTimeField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "pack_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="regrades",
+                        to="packs.packversion",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="regrades", to="runs.run"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+            },
+        ),
+        migrations.CreateModel(
+            name="RegradedTrial",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("status", models.CharField(max_length=14)),
+                ("category", models.CharField(blank=True, max_length=30)),
+                ("explanation", models.TextField(blank=True)),
+                ("changed", models.BooleanField()),
+                ("why", models.JSONField(default=list)),
+                ("verdict", models.JSONField(null=True)),
+                (
+                    "regrade",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="trials", to="runs.regrade"
+                    ),
+                ),
+                (
+                    "trial",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="regraded", to="runs.trial"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["regrade", "trial"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("changed", True)),
+                        fields=["regrade", "trial"],
+                        name="runs_regraded_changed",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("regrade", "trial"), name="runs_regraded_once")
+                ],
+            },
+        ),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from assay.plugins.tickets import build_ticket_system
 from assay_sdk import (
     CheckerType,
     CheckResult,
+    Liberty,
     NoOptions,
     Outcome,
     PackImporterType,
@@ -22,6 +24,7 @@ from assay_sdk import (
     UserLine,
     UserScript,
     conformance,
+    persona_suite,
 )
 from assay_sdk.conformance import NotConforming
 
@@ -65,7 +68,7 @@ def persona(manner: Any) -> PersonaType:
     ("manner", "said"),
     [
         (lambda line: replace(line, text=line.text.lower()), "is lost"),
-        (lambda line: replace(line, text=line.text + " My order is ORD-1007."), "unasked"),
+        (lambda line: replace(line, text=line.text + " I am Nora Okafor."), "unasked"),
         (lambda line: replace(line, done=not line.done), "done or gave_up"),
         (lambda line: replace(line, text=""), "nothing is left"),
         (lambda line: line.text, "no UserLine"),
@@ -92,6 +95,105 @@ def test_a_persona_that_says_the_same_seed_in_two_ways_does_not_conform() -> Non
     kind = PersonaType("moody", "Moody", "Moods.", "Facts.", NoOptions, lambda options, seed: Moody())
     with pytest.raises(NotConforming, match="in two ways"):
         conformance.check_persona(kind)
+
+
+def with_liberties(shape: Any, liberties: set[Liberty], begin: Any = Role, **more: Any) -> PersonaType:
+    """A persona type; `shape(persona, line, situation)`, and the persona starts without attributes."""
+
+    class Odd:
+        def begin(self, script: UserScript) -> Any:
+            return begin(script)
+
+        def shape(self, line: UserLine, situation: Situation) -> Any:
+            return shape(self, line, situation)
+
+    return PersonaType(
+        "odd", "Odd", "Much.", "Little.", NoOptions, lambda options, seed: Odd(), frozenset(liberties), **more
+    )
+
+
+def wrongly(script: UserScript) -> Role:
+    return Role(script, misstates={"name": "Zoe Oniel"})
+
+
+def misstating(line: UserLine, *, reported: bool = True) -> UserLine:
+    text = line.text
+    for name in ("Zoë O'Neill", "Nora Okafor"):
+        text = text.replace(name, "Zoe Oniel")
+    if text == line.text:
+        return line
+    return replace(line, text=text, facts_given=(), misstated={"name": "Zoe Oniel"} if reported else {})
+
+
+def corrected(line: UserLine, situation: Situation) -> UserLine:
+    name = next(f.value for f in situation.script.facts if f.key == "name")
+    return replace(line, text=f"Sorry, {name}.")
+
+
+def put_right(persona: Any, line: UserLine, situation: Situation) -> UserLine:
+    if situation.not_found or situation.claimed.get("name") is False:
+        persona.right = True
+        return corrected(line, situation)
+    return line if hasattr(persona, "right") else misstating(line)
+
+
+def always_staying(persona: Any, line: UserLine, situation: Situation) -> UserLine:
+    return replace(line, text="Wait.", done=False) if line.done else line
+
+
+def leaving(persona: Any, line: UserLine, situation: Situation) -> UserLine:
+    return UserLine("Bye.", gave_up=True) if situation.waiting else line
+
+
+def sleeping(persona: Any, line: UserLine, situation: Situation) -> UserLine:
+    time.sleep(5)
+    return line
+
+
+def as_said(persona: Any, line: UserLine, situation: Situation) -> UserLine:
+    return line
+
+
+def test_a_persona_that_puts_right_what_it_said_wrongly_conforms() -> None:
+    conformance.check_persona(with_liberties(put_right, {Liberty.MISSTATE}, wrongly))
+    conformance.check_persona(with_liberties(leaving, {Liberty.LEAVE}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (with_liberties(put_right, set(), wrongly), "misstate"),
+        (
+            with_liberties(lambda p, line, s: misstating(line), {Liberty.MISSTATE}, wrongly),
+            "said wrongly again|not put right",
+        ),
+        (
+            with_liberties(lambda p, line, s: misstating(line, reported=False), {Liberty.MISSTATE}, wrongly),
+            "without reporting",
+        ),
+        (with_liberties(lambda p, line, s: misstating(line), {Liberty.MISSTATE}), "not what begin"),
+        (with_liberties(always_staying, set()), "stay"),
+        (with_liberties(always_staying, {Liberty.STAY}), "more than 2 times|does not leave"),
+        (with_liberties(leaving, set()), "leave"),
+        (with_liberties(as_said, set(), lambda script: Role(script, extra=("More.",))), "add"),
+        (with_liberties(as_said, set(), lambda script: Role(replace(script, facts=()))), "changed the facts"),
+        (with_liberties(lambda p, line, s: replace(line, text=f"{line.text} 好"), set()), "language"),
+        (with_liberties(as_said, set(), hears=str.upper), "language"),
+        (with_liberties(as_said, set(), not_for=lambda script: "None will do."), "every script"),
+        (with_liberties(as_said, set(), not_for=lambda script: ""), "not_for"),
+    ],
+)
+def test_a_liberty_that_is_not_declared_or_goes_too_far_does_not_conform(
+    kind: PersonaType, said: str
+) -> None:
+    with pytest.raises(NotConforming, match=said):
+        conformance.check_persona(kind)
+
+
+def test_a_persona_that_hangs_does_not_conform(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(persona_suite, "SECONDS", 0.05)
+    with pytest.raises(NotConforming, match="takes more than"):
+        conformance.check_persona(with_liberties(sleeping, set()))
 
 
 @pytest.mark.parametrize(

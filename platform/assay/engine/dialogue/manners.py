@@ -183,6 +183,7 @@ class Part:
         for key in list(self._wrong):
             if situation.claimed.get(key) is False or situation.not_found:
                 self._challenged.add(key)
+                self._open.add(key)  # the right value may be said, although nobody asked for it by name
         misstated = dict(said.misstated)
         for key, wrong in misstated.items():
             if self.role.misstates.get(key) != wrong:

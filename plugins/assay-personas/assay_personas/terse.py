@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay_sdk import PersonaType, Role, Situation, UserLine, UserScript, hookimpl
-
-assay_api = 1
+from assay_personas.speech import told
+from assay_sdk import PersonaType, Role, Situation, UserLine, UserScript
 
 # What politeness adds at the start of a sentence, and what is said instead.
 _OPENINGS = [
@@ -61,6 +60,9 @@ class Terse:
 
     def shape(self, line: UserLine, situation: Situation) -> UserLine:
         """The line with less in it; unchanged where a fact would suffer or nothing would be left."""
+        alone = told(line.text, line, situation.script)
+        if alone and len(alone[1].split()) <= 3:
+            return replace(line, text=alone[1])  # asked for one thing: what it is needs no name
         values = [
             f.value.casefold()
             for f in situation.script.facts
@@ -96,15 +98,11 @@ def _kept(values: list[str], before: str, after: str) -> bool:
     return all(before.casefold().count(v) == after.casefold().count(v) for v in values)
 
 
-@hookimpl
-def assay_personas() -> list[PersonaType]:
-    return [
-        PersonaType(
-            name="terse",
-            title="Terse",
-            changes="Says as little as possible, without greeting or thanks.",
-            stays_true="Every fact is told as it is when it is asked for.",
-            options=TerseOptions,
-            build=lambda options, seed: Terse(options),
-        )
-    ]
+PERSONA = PersonaType(
+    name="terse",
+    title="Terse",
+    changes="Says as little as possible, without greeting or thanks.",
+    stays_true="Every fact is told as it is when it is asked for.",
+    options=TerseOptions,
+    build=lambda options, seed: Terse(options),
+)

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay_sdk import Fact, Situation, UserLine, UserScript
+from assay_sdk import Fact, PersonaType, Situation, UserLine, UserScript
 
-PACKAGE = Path(__file__).parents[3] / "plugins" / "assay-persona-terse"
 SCRIPT = UserScript(
     "o", "g", (Fact("order", "ORD-1007"), Fact("name", "Please Smith"), Fact("opened", "the box is open"))
 )
 
 
-@pytest.fixture(scope="module")
-def plugin() -> Iterator[Any]:
-    sys.path.insert(0, str(PACKAGE))
-    import assay_persona_terse
-
-    yield assay_persona_terse
-    sys.path.remove(str(PACKAGE))
-
-
-def said(plugin: Any, text: str, **options: Any) -> str:
-    kind = plugin.assay_personas()[0]
+def said(personas: dict[str, PersonaType], text: str, **options: Any) -> str:
+    kind = personas["terse"]
     line = kind.build(kind.options(**options), 1).shape(
         UserLine(text, done=True, facts_given=("order",)), Situation(SCRIPT)
     )
@@ -51,23 +38,28 @@ def said(plugin: Any, text: str, **options: Any) -> str:
         ("I don't know that.", "I don't know that"),
     ],
 )
-def test_what_politeness_adds_is_left_out(plugin: Any, full: str, terse: str) -> None:
-    assert said(plugin, full) == terse
+def test_what_politeness_adds_is_left_out(personas: dict[str, PersonaType], full: str, terse: str) -> None:
+    assert said(personas, full) == terse
 
 
 @pytest.mark.parametrize("text", ["Please Smith.", "The box is open.", "I am Please Smith."])
-def test_a_value_that_looks_like_politeness_stays(plugin: Any, text: str) -> None:
-    assert said(plugin, text) == text.removesuffix(".")
+def test_a_value_that_looks_like_politeness_stays(personas: dict[str, PersonaType], text: str) -> None:
+    assert said(personas, text) == text.removesuffix(".")
 
 
 @pytest.mark.parametrize("text", ["Hi", "Thanks a lot!", "...", "Hello!"])
-def test_a_line_of_which_nothing_would_be_left_stays(plugin: Any, text: str) -> None:
-    assert said(plugin, text) == text
+def test_a_line_of_which_nothing_would_be_left_stays(personas: dict[str, PersonaType], text: str) -> None:
+    assert said(personas, text) == text
 
 
-def test_lines_can_begin_with_a_small_letter_but_never_a_value(plugin: Any) -> None:
-    assert said(plugin, "Could you cancel it?", lower_case=True) == "cancel it?"
-    assert said(plugin, "ORD-1007.", lower_case=True) == "ORD-1007"
+def test_the_only_thing_asked_for_is_said_without_its_name(personas: dict[str, PersonaType]) -> None:
+    assert said(personas, "Order: ORD-1007") == "ORD-1007"
+    assert said(personas, "Order: ORD-1007\nName: Please Smith") == "Order: ORD-1007\nName: Please Smith"
+
+
+def test_lines_can_begin_with_a_small_letter_but_never_a_value(personas: dict[str, PersonaType]) -> None:
+    assert said(personas, "Could you cancel it?", lower_case=True) == "cancel it?"
+    assert said(personas, "ORD-1007.", lower_case=True) == "ORD-1007"
 
 
 WORDS = st.sampled_from(
@@ -77,8 +69,10 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, min_size=1, max_size=12).map("".join))
-def test_whatever_is_said_no_value_is_lost_or_added_and_something_is_left(plugin: Any, text: str) -> None:
-    kind = plugin.assay_personas()[0]
+def test_whatever_is_said_no_value_is_lost_or_added_and_something_is_left(
+    personas: dict[str, PersonaType], text: str
+) -> None:
+    kind = personas["terse"]
     line = kind.build(kind.options(), 1).shape(UserLine(text), Situation(SCRIPT))
     for fact in SCRIPT.facts:
         assert line.text.count(fact.value) == text.count(fact.value)

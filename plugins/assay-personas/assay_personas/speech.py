@@ -1,0 +1,48 @@
+"""What several personas need to say a line their way."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from assay_sdk import UserLine, UserScript
+
+
+def instead_of_leaving(line: UserLine, script: UserScript, text: str) -> UserLine:
+    """`text` in place of the closing; what the line says beside it stays."""
+    said = line.text.removesuffix(script.closing).strip()
+    return replace(line, text=f"{said}\n{text}" if said else text, done=False)
+
+
+def told(part: str, line: UserLine, script: UserScript) -> tuple[str, str] | None:
+    """Key and value when `part`, a line of the text, is how the scripted customer tells a fact: "Key: value"."""
+    for fact in script.facts:
+        if fact.key in line.facts_given and part == f"{fact.key[:1].upper()}{fact.key[1:]}: {fact.value}":
+            return fact.key, fact.value
+    return None
+
+
+def in_turn(ways: Sequence[str], seed: int) -> Iterator[str]:
+    """The ways without end, in an order that the seed decides; none comes twice in a row."""
+    draw = random.Random(seed)  # noqa: S311 - a choice of words, nothing secret
+    last = ""
+    while True:
+        order = [way for way in ways if way != last] or list(ways)
+        last = draw.choice(order)
+        yield last
+
+
+def choose(ways: Sequence[str], seed: int) -> str:
+    return random.Random(seed).choice(ways)  # noqa: S311 - a choice of words, nothing secret
+
+
+def has_word(text: str, value: str) -> bool:
+    """Whether `value` stands whole in `text`: ORD-7 does not stand in ORD-71."""
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", text) is not None
+
+
+def free_text(value: str) -> bool:
+    """Whether a value is something told in a sentence, which a bot may write down, and no name, number or address."""
+    return len(value.split()) >= 4 and not re.search(r"\d|@", value) and value.rstrip()[-1:] in ".!?"

@@ -48,7 +48,10 @@ def check_checker(
     """
     names = list(kind.parts)
     need(all(PART.fullmatch(name) for name in names), f"the parts {names} are not all named as PART asks")
-    need(len(set(names)) == len(names) <= MOST_PARTS, f"there are more than {MOST_PARTS} parts, or two of a name")
+    need(
+        len(set(names)) == len(names) <= MOST_PARTS,
+        f"there are more than {MOST_PARTS} parts, or two of a name",
+    )
     checker = kind.build(options_for(kind, options))
     for trial in (*_trials(), *trials):
         before = copy.deepcopy(trial)

@@ -14,6 +14,7 @@ from assay.engine.dialogue.transcript import Transcript
 from assay.engine.packs.models import Task
 from assay.engine.sandbox.changes import ChangeSet, RowChange
 from assay_sdk import Checker, CheckResult, Evidence, Outcome, PlatformFault, PluginFault, TrialView
+from assay_sdk.checks import MOST_PARTS, PART
 
 #: Seconds a check may take.
 PATIENCE = 30.0
@@ -53,10 +54,10 @@ def change_as_json(change: RowChange) -> dict[str, Any]:
 
 def run_checkers(checkers: Sequence[Configured], views: Iterator[TrialView]) -> list[CheckResult]:
     """Run them one after the other, here. Raises PlatformFault when a required one breaks."""
-    return [
-        _settle(name, required, lambda c=checker: c.check(next(views)))
-        for name, checker, required in checkers
-    ]
+    found: list[CheckResult] = []
+    for name, checker, required in checkers:
+        found += _settle(name, required, lambda c=checker: c.check(next(views)))
+    return found
 
 
 async def run_checkers_aside(
@@ -66,7 +67,7 @@ async def run_checkers_aside(
     found: list[CheckResult] = []
     for name, checker, required in checkers:
         answer = await _aside(checker, next(views), patience)
-        found.append(_settle(name, required, answer))
+        found += _settle(name, required, answer)
     return found
 
 
@@ -106,9 +107,9 @@ async def _aside(checker: Checker, view: TrialView, patience: float) -> Any:
     return answer
 
 
-def _settle(name: str, required: bool, answer: Any) -> CheckResult:
+def _settle(name: str, required: bool, answer: Any) -> list[CheckResult]:
     try:
-        return _fits(name, required, answer())
+        return _all_fit(name, required, answer())
     except PlatformFault as fault:
         broke, cause = str(fault), fault.cause
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises is the plugin's
@@ -116,11 +117,32 @@ def _settle(name: str, required: bool, answer: Any) -> CheckResult:
     sentence = f"The check {name!r} {broke}."
     if required:
         raise PlatformFault(sentence, cause=cause)
-    return CheckResult(name, Outcome.CANNOT_TELL, required=False, reward=0.0, evidence=(Evidence(sentence),))
+    return [
+        CheckResult(name, Outcome.CANNOT_TELL, required=False, reward=0.0, evidence=(Evidence(sentence),))
+    ]
+
+
+def _all_fit(name: str, required: bool, given: Any) -> list[CheckResult]:
+    """The results under the configured name; of a checker with parts one for each, as "name.part"."""
+    if isinstance(given, CheckResult) or not isinstance(given, Sequence) or isinstance(given, str | bytes):
+        return [_fits(name, required, given)]
+    if not 1 <= len(given) <= MOST_PARTS:
+        raise PluginFault(f"returned {len(given)} results; it must be from 1 to {MOST_PARTS}")
+    found = []
+    for part in given:
+        said = getattr(part, "name", None)
+        if not isinstance(said, str) or not PART.fullmatch(said):
+            raise PluginFault(
+                f"named a part {said!r}; it must be of lower-case letters, digits, - and _, at most 64"
+            )
+        found.append(_fits(f"{name}.{said}", required, part))
+    if len({result.name for result in found}) < len(found):
+        raise PluginFault("gave two results for one part")
+    return found
 
 
 def _fits(name: str, required: bool, given: Any) -> CheckResult:
-    """The result under the configured name; whether it is required is the run's choice, not the plugin's."""
+    """The result under this name; whether it is required is the run's choice, not the plugin's."""
     if not isinstance(given, CheckResult) or not isinstance(given.outcome, Outcome):
         raise PluginFault(f"returned a {type(given).__name__} that is no CheckResult")
     reward = given.reward

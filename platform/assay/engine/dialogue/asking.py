@@ -28,6 +28,7 @@ class Understood:
 
     facts: tuple[int, ...] = ()
     claimed: tuple[tuple[int, str], ...] = ()  # facts for which it names a value, with the text that names it
+    offered: tuple[int, ...] = ()  # facts that a proposal speaks of: "Shall I use your e-mail address?"
     unknown: bool = False  # asks for something that is none of the facts
     consent: bool = False  # asks for a yes
     choice: bool = False  # asks for one of several
@@ -63,6 +64,7 @@ def understand(message: str, facts: Sequence[Fact]) -> Understood:
     return Understood(
         facts=tuple(dict.fromkeys(reading.asked)),
         claimed=tuple(reading.claims),
+        offered=tuple(dict.fromkeys(reading.offered)),
         unknown=reading.unknown,
         consent=reading.consent,
         choice=reading.choice,
@@ -88,6 +90,7 @@ class _Reading:
         self.unknown = self.consent = self.choice = self.open = self.finished = False
         self.announced = False  # "I need some details"
         self.claims: list[tuple[int, str]] = []
+        self.offered: list[int] = []
         self._before: list[Mention] = []  # mentions of the clause before
         self._leads = False  # the line before asked for what the list after it names
 
@@ -154,6 +157,7 @@ class _Reading:
             self.unknown = True
 
     def _offer(self, clause: str, offer: re.Match[str], mentions: list[Mention], item: bool) -> None:
+        self.offered += [m.fact for m in mentions if not m.short]
         if speech.RIGHT.search(clause):
             self._confirm()
         elif speech.OR.search(clause, offer.end()):

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Literal
 
 from assay.engine.dialogue import role_words
-from assay.engine.dialogue.asking import Understood, understand
+from assay.engine.dialogue.asking import LONGEST_READ, Understood, understand
 from assay.engine.dialogue.contradiction import contradicts
 from assay.engine.dialogue.known import Known
 from assay.engine.dialogue.manners import OTHER_LETTERS, stands
@@ -132,10 +132,10 @@ class Scene:
         self.understood = asks = understand(message, self.script.facts)
         self.asked = tuple(self.script.facts[i].key for i in asks.facts)
         self.new = asks.consent or asks.settled or bool(set(self.asked) - self.open)
-        self.new |= any(value not in self._known for value in found_in(message))
-        self.may_say(self.asked)
-        self._known.add(message)
-        self._sayable.add(message)
+        self.new |= any(value not in self._known for value in found_in(message[:LONGEST_READ]))
+        self.may_say((*self.asked, *(self.script.facts[i].key for i in asks.offered)))
+        self._known.add(message[:LONGEST_READ])
+        self._sayable.add(message[:LONGEST_READ])
         text = normal(message, asides=True)
         for number, found in enumerate(self._triggers):
             if found.fits(text):
@@ -179,13 +179,13 @@ class Scene:
 
 def audit(line: UserLine, scene: Scene) -> list[Finding]:
     """What is wrong with `line` as the next one; nothing, when it may be said. The most telling finding first."""
-    text = line.text
+    text = line.text[: LONGEST_LINE + len(scene.script.opening)]
     found = (
         *_form(line, scene),
         *_role(text, scene),
         *_invented(text, scene),
         *_volunteered(text, scene),
-        *_contradicted(line, scene),
+        *_contradicted(text, scene),
         *_leaving(line, scene),
     )
     return list(found)
@@ -287,11 +287,11 @@ def _volunteered(text: str, scene: Scene) -> list[Finding]:
     ]
 
 
-def _contradicted(line: UserLine, scene: Scene) -> list[Finding]:
+def _contradicted(text: str, scene: Scene) -> list[Finding]:
     """Statements and confirmations of what the facts or the reactions say otherwise."""
     found = []
     values = {f.key: f.value for f in scene.script.facts}
-    wrongly = scene.misstated_in(line.text)  # by the persona's design, until somebody finds out
+    wrongly = scene.misstated_in(text)  # by the persona's design, until somebody finds out
     found += [
         Finding(
             Kind.CONTRADICTED_FACT,
@@ -299,9 +299,9 @@ def _contradicted(line: UserLine, scene: Scene) -> list[Finding]:
             facts=(key,),
         )
         for key in wrongly
-        if key in scene.challenged and not stands(values[key], line.text)
+        if key in scene.challenged and not stands(values[key], text)
     ]
-    for key in contradicts(line.text, scene.heard, scene.understood, scene.script.facts):
+    for key in contradicts(text, scene.heard, scene.understood, scene.script.facts):
         if key in wrongly:
             continue
         found.append(
@@ -312,7 +312,7 @@ def _contradicted(line: UserLine, scene: Scene) -> list[Finding]:
             )
         )
     wanted = scene.decided
-    if wanted and role_words.decides(line.text) not in (None, wanted):
+    if wanted and role_words.decides(text) not in (None, wanted):
         says = "agree to" if wanted == "yes" else "refuse"
         found.append(Finding(Kind.CONTRADICTED_FACT, f"You {says} what the assistant proposes; say so."))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from assay.engine.dialogue.asking import Understood, mentions_in
@@ -12,6 +13,9 @@ from assay.engine.dialogue.turns_of_speech import RIGHT
 from assay.engine.dialogue.values import Value, found_in
 from assay.engine.dialogue.wording import clauses, normal
 from assay_sdk import Fact
+
+_IN_AN_ID = re.compile(r"[-_/#]?\d")
+_DIRECTLY = re.compile(r"[^\d@]*?\b(?:is|was|are|as|:|=) (?:now |still )?(\S*[\d@]\S*)")
 
 
 def contradicts(text: str, heard: str, asks: Understood, facts: Sequence[Fact]) -> list[str]:
@@ -37,11 +41,19 @@ def contradicts(text: str, heard: str, asks: Understood, facts: Sequence[Fact]) 
 
 
 def differs(fact: Fact, clause: str) -> bool:
-    """Whether `clause`, which speaks of `fact`, names values of its kind, and none of them is its own."""
+    """Whether `clause`, which begins where `fact` is named, names values of its kind, and none of them is its own.
+
+    "Your order number is RMA-7" names an id of the order, whatever the letters: it says so.
+    """
     own = found_in(fact.value)
     if not own or (any(v.what == "name" for v in own) and not any(v.what != "name" for v in own)):
         return False
     mine = known([fact.value])
+    said = _DIRECTLY.match(clause)
+    if said and own[0].key[0] == "id":
+        first = next((v for v in found_in(said[1]) if v.key[0] == "id"), None)
+        if first is not None:
+            return first not in mine
     for what in {_sort(v) for v in own if v.what != "name"}:
         named = [v for v in found_in(clause) if _sort(v) == what]
         if named and not any(v in mine for v in named):
@@ -73,7 +85,8 @@ def _clauses(text: str, facts: Sequence[Fact]) -> Iterator[tuple[int, str]]:
     for line in text.split("\n"):
         plain = normal(line)
         for clause, _ in clauses(plain):
-            mentions = mentions_in(clause, facts)
+            # The "RMA" of RMA-1447 is part of a value and names no fact.
+            mentions = [m for m in mentions_in(clause, facts) if not _IN_AN_ID.match(clause, m.end)]
             for number, m in enumerate(mentions):
                 end = min((o.start for o in mentions[number + 1 :] if o.fact != m.fact), default=len(clause))
                 yield m.fact, clause[m.start : end]

@@ -71,7 +71,7 @@ def _date(key: tuple[str, ...]) -> tuple[int | None, int, int | None]:
 
 
 def _numbers_in_words(lower: str) -> set[str]:
-    found = re.findall(rf"\b{NUMBER_WORD}(?:[ -](?:and )?{NUMBER_WORD})*\b", lower)
+    found = re.findall(rf"\b{NUMBER_WORD}(?:[ -](?:and )?{NUMBER_WORD}){{0,8}}\b", lower)
     return {str(n) for words in found if (n := read(words)) is not None}
 
 
@@ -99,8 +99,13 @@ def _known_date(value: Value, there: Known) -> bool:
 
 
 def _known_digits(value: Value, there: Known) -> bool:
-    digits = re.sub(r"\D", "", value.key[1])
-    return digits in {re.sub(r"\D", "", k[1]) for k in there.keys if k[0] in ("digits", "id", "number")}
+    digits = value.key[1]
+    known = (re.sub(r"\D", "", k[1]) for k in there.keys if k[0] in ("digits", "id", "number"))
+    # With and without the code of a country.
+    return any(
+        digits == k or (min(len(digits), len(k)) >= 7 and (digits.endswith(k) or k.endswith(digits)))
+        for k in known
+    )
 
 
 def _known_id(value: Value, there: Known) -> bool:
@@ -115,7 +120,7 @@ def _known_id(value: Value, there: Known) -> bool:
 
 def _known_number(value: Value, there: Known) -> bool:
     # The figures of an id, said alone: "4516" for ORD-4516.
-    return value.text.strip() in there.digits
+    return value.text.strip() in there.digits or ("digits", value.key[1]) in there.keys
 
 
 def _known_weekday(value: Value, there: Known) -> bool:

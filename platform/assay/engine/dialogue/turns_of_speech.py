@@ -56,6 +56,9 @@ QUESTION = _any(
     rf"{_FIRST}(?:what|whose)\b(?! (?:a|you|we|i|it)\b)",
     rf"{_FIRST}which\b(?! (?:is|are|was|means|you|we|i|it)\b)",
     rf"{_FIRST}(?:who|how|when|where|why) (?:is|are|was|were|do|does|did|will|would|many|much|long|about)\b",
+    rf"{_FIRST}how \w+ (?:is|are|was|were|do|does|did|should|shall|will|would|can)\b",
+    rf"{_FIRST}(?:to|for|from|on|at|in|by|with|until|under) (?:which|what|whose) \w+ (?:is|are|was|were|do|does|did|should|shall|will|would|can|may)\b",
+    rf"{_FIRST}(?:to|for|from|with|by|of) whom (?:is|are|was|were|do|does|did|should|shall|will|would|can|may)\b",
     rf"{_FIRST}(?:do you have|did you|have you|has it|was it)\b",
 )
 # Asks which of the things named before is wanted.

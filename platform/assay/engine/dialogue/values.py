@@ -39,10 +39,13 @@ NUMBER_WORD = "(?:" + "|".join(NUMBER_WORDS) + ")"
 _MONEY_WORD = r"(?:dollars?|bucks|euros?|pounds?|cents?|usd|eur|gbp|chf|francs?|percent|per cent)"
 
 _FLAGS = re.IGNORECASE | re.ASCII  # ASCII: in Chinese no space parts a figure from the words around it
-_MAIL = re.compile(r"[a-z0-9._%+'-]+@[a-z0-9.-]+\.[a-z]{2,}", _FLAGS)
+# Bounded, and begun only where a word begins: a bot may write anything, and a lot of it.
+_MAIL = re.compile(
+    r"(?<![a-z0-9._%+'-])[a-z0-9._%+'-]{1,64}@[a-z0-9.-]{1,190}\.[a-z]{2,24}(?![a-z0-9])", _FLAGS
+)
 _LINK = re.compile(r"(?:https?://|www\.)[^\s<>\"')]+", _FLAGS)
 _STREET = re.compile(
-    r"\b\d{1,5}[a-z]?,? (?:[A-Z][\w'.-]*,? ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Court|Ct|Boulevard|"
+    r"\b\d{1,5}[a-z]?,? (?:[A-Z][\w'.-]{0,30},? ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Court|Ct|Boulevard|"
     r"Blvd|Way|Place|Pl|Square|Sq|Terrace|Crescent|Parkway|Highway|Close|Row|Alley)\b"
 )
 _DATES = (
@@ -57,6 +60,14 @@ _DATES = (
         rf"\b(?P<n>{_MONTH})[ -]+(?:the )?(?P<d>\d{{1,2}}){_ORDINAL}\b(?:,?[ -]+(?P<y>\d{{4}}))?", _FLAGS
     ),
     re.compile(rf"\b(?P<n>{_MONTH})[ ,]+(?:of )?(?P<y>\d{{4}})\b", _FLAGS),
+)
+_MONTH_LAST = re.compile(
+    rf"\b(\d{{1,2}}){_ORDINAL}( ?(?:,|and|or|to|until|through|&|-|–) ?(?:the )?\d{{1,2}}){_ORDINAL}(?: of)? ({_MONTH}(?:,? \d{{4}})?)",
+    _FLAGS,
+)
+_MONTH_FIRST = re.compile(
+    rf"\b({_MONTH}) (?:the )?(\d{{1,2}}){_ORDINAL} ?(and|or|to|until|through|&|-|–) ?(?:the )?(\d{{1,2}}){_ORDINAL}(?![\d.])",
+    _FLAGS,
 )
 _DAY_ONLY = re.compile(r"\b(?:the )(\d{1,2})(?:st|nd|rd|th)\b", _FLAGS)
 # "May" is a word of its own.
@@ -76,11 +87,11 @@ _CLOCK = re.compile(
     _FLAGS,
 )
 _MONEY_IN_WORDS = re.compile(
-    rf"\b(?P<words>{NUMBER_WORD}(?:[ -](?:and )?{NUMBER_WORD})*) {_MONEY_WORD}\b", _FLAGS
+    rf"\b(?P<words>{NUMBER_WORD}(?:[ -](?:and )?{NUMBER_WORD}){{0,8}}) {_MONEY_WORD}\b", _FLAGS
 )
 _PHONE = re.compile(r"(?<![\w+])\+?\(?\d[\d ()./-]{5,}\d(?!\w)", re.ASCII)
 _ID = re.compile(
-    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9#/_.-]*\d)(?=[A-Za-z0-9#/_.-]*[A-Za-z])[A-Za-z0-9]+(?:[#/_.-]?[A-Za-z0-9]+)*"
+    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9#/_.-]{0,60}\d)(?=[A-Za-z0-9#/_.-]{0,60}[A-Za-z])[A-Za-z0-9]+(?:[#/_.-]?[A-Za-z0-9]+)*"
 )
 _ORDER = re.compile(
     r"\d+(?:st|nd|rd|th)|\d+s|\d+x|x\d+|\d+-(?:day|night|week|month|year|hour|minute|step|digit|factor)s?",
@@ -101,6 +112,11 @@ _NAMED = re.compile(
     r"\b(?:my|the|his|her|account holder['’]?s?|full|first|last|sur)[ -]?name(?:['’]s| is|:)\s+((?:[^\W\d_]+[ -]?){1,3})"
     r"|^\s*name:\s*((?:[^\W\d_]+[ -]?){1,3})",
     re.IGNORECASE | re.MULTILINE,
+)
+# What is said of a person.
+_AS_A_PERSON = re.compile(
+    r" (?:says?|said|told|tells|thinks|wants|knows|knew|drove|promised|approved|agreed|asked|confirmed|signed|wrote|ordered|bought"
+    r"|(?:can|could|will|would) (?:confirm|tell|explain|vouch|approve|help|sign)|has (?:approved|confirmed|agreed|said|told|signed|promised))\b"
 )
 _PLACEHOLDER = re.compile(
     r"[\[<{](?:your|my|the|customer|insert|order|account|name|e-?mail|phone|number|address|date|amount|first|last|full)\b[^\]>}\n]{0,40}[\]>}]"
@@ -134,7 +150,9 @@ class _Finding:
     """One text, of which each part is taken once: what is a date is no number as well."""
 
     def __init__(self, text: str) -> None:
-        self._left = text.replace("’", "'").replace("\N{NO-BREAK SPACE}", " ")
+        text = text.replace("’", "'").replace("\N{NO-BREAK SPACE}", " ")
+        # "23 and 24 March 2026" names two dates.
+        self._left = _MONTH_FIRST.sub(r"\1 \2 \3 \1 \4", _MONTH_LAST.sub(r"\1 \3 \2 \3", text))
         self._found: list[Value] = []
 
     def all(self) -> list[Value]:
@@ -182,7 +200,7 @@ class _Finding:
             if not word[0].isupper() or shouting:
                 continue
             plain = bare(word)
-            if plain in CAPITALISED or plain in COMMON or len(plain) < 2:
+            if plain in CAPITALISED or plain in COMMON or plain in NUMBER_WORDS or len(plain) < 2:
                 continue
             if _SENTENCE_END.search(self._left[: match.start()][-4:]) and not self._alone(match):
                 continue
@@ -191,7 +209,7 @@ class _Finding:
     def _alone(self, match: re.Match[str]) -> bool:
         """Whether the word that begins a sentence is all of it, or is followed by another name."""
         after = self._left[match.end() :]
-        if re.match(r"\s*(?:[.!?\n]|$)", after):
+        if re.match(r"\s*(?:[.!?\n]|$)", after) or _AS_A_PERSON.match(after):
             return True
         following = re.match(r" ([^\W\d_]+(?:['-][^\W\d_]+)*)", after)
         return (

@@ -16,6 +16,7 @@ from assay.engine.sandbox import World
 from assay.engine.trial import Lab
 from assay.plugins.bots import build_connector
 from assay.plugins.checks import build_checkers
+from assay.plugins.mishaps import choose_faults
 from assay.plugins.users import SCRIPTED, build_user, choose_persona
 from assay_sdk import OptionsError
 
@@ -31,6 +32,8 @@ class Recipe:
     persona_options: Mapping[str, Any] = field(default_factory=dict)
     user: str = SCRIPTED
     user_options: Mapping[str, Any] = field(default_factory=dict)
+    faults: str | None = None
+    fault_options: Mapping[str, Any] = field(default_factory=dict)
     checks: Sequence[Mapping[str, Any]] = ()
     limits: Mapping[str, Any] = field(default_factory=dict)
     content_hash: str | None = None  # of the pack that the run began with
@@ -54,12 +57,15 @@ class Recipe:
             raise OptionsError(
                 f"--limit: {error}; the limits are turns, tool_calls, seconds and tokens."
             ) from None
+        faults, fault_options = choose_faults(self.faults, self.fault_options)
         user, user_seconds = build_user(self.user, self.user_options)
         return Lab(
             world=world,
             connector=build_connector(self.bot, self.bot_options),
             persona=persona,
             persona_options=persona_options,
+            faults=faults,
+            fault_options=fault_options,
             checkers=build_checkers(self.checks),
             limits=limits,
             user=user,

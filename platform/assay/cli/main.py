@@ -117,6 +117,18 @@ def cli() -> None:
     help="An option of the user's model, or tries, audit_model, audit_options. May be repeated.",
 )
 @click.option(
+    "--faults",
+    metavar="PROFILE",
+    help="Let tool calls go wrong on purpose: flaky, slow, stale, harsh, or what a plugin brings.",
+)
+@click.option(
+    "--fault-option",
+    "fault_options",
+    multiple=True,
+    metavar="K=V",
+    help="An option of the fault profile, e.g. rate=0.3. May be repeated.",
+)
+@click.option(
     "--check",
     "checks",
     multiple=True,

@@ -23,6 +23,7 @@ from assay.engine.packs.lint import check
 from assay.engine.results import MANIFEST, ResultsFolder, read_manifest
 from assay.engine.run import run_pack
 from assay.engine.trial import Lab, TrialRecord
+from assay.plugins.mishaps import describe_faults
 from assay.plugins.parts import parts_of, taking_part
 from assay.plugins.users import describe_user, models_of
 from assay.runs import gates
@@ -49,6 +50,8 @@ def run(
     persona_options: tuple[str, ...],
     user: str,
     user_options: tuple[str, ...],
+    faults: str | None,
+    fault_options: tuple[str, ...],
     checks: tuple[str, ...],
     required_checks: tuple[str, ...],
     limits: tuple[str, ...],
@@ -72,6 +75,8 @@ def run(
         persona_options=pairs("--persona-option", persona_options),
         user=user,
         user_options=pairs("--user-option", user_options),
+        faults=faults,
+        fault_options=pairs("--fault-option", fault_options),
         checks=[{"name": n, "required": False} for n in checks]
         + [{"name": n, "required": True} for n in required_checks],
         limits=pairs("--limit", limits),
@@ -182,6 +187,7 @@ def _manifest(
                 persona=recipe.persona,
                 checks=recipe.checks,
                 models=models_of(recipe.user, recipe.user_options),
+                fault_profile=recipe.faults,
             )
         ),
         "seed": str(seed),
@@ -192,6 +198,7 @@ def _manifest(
         if lab.persona
         else None,
         "user": describe_user(recipe.user, lab.user),
+        "faults": describe_faults(lab.faults, lab.fault_options),
         "checkers": [dict(c) for c in recipe.checks],
         "tasks": [{"id": t, "title": pack.tasks[t].title, "group": pack.tasks[t].group_name} for t in tasks],
         "not_tried": [{"id": t, "why": why} for t, why in left_out.items()],

@@ -38,6 +38,7 @@ IDENTITY = (
     "limits",
     "persona",
     "user",
+    "faults",
     "checkers",
     "tasks",
 )

@@ -57,7 +57,7 @@ def faults_sentence(faults: Sequence[FaultMet]) -> str:
     if len(left) > _MOST_NAMED:
         named.append(f"{len(left) - _MOST_NAMED} more")
     said = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-    return f"Injected on purpose, and not recovered from: {said}."
+    return f"Injected on purpose, and nothing done about it: {said}."
 
 
 def _recovered(call: ToolCall, after: Sequence[ToolCall]) -> bool:

@@ -10,6 +10,7 @@ from assay.web.views import (
     home,
     integrations,
     packs,
+    plugins,
     regrades,
     runs,
     secrets,

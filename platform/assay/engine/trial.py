@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
 from collections.abc import Callable, Mapping
@@ -12,9 +13,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assay.engine.dialogue.conversation import converse
+from assay.engine.dialogue.conversation import USER_SECONDS, converse
 from assay.engine.dialogue.limits import Limits
 from assay.engine.dialogue.manners import Part, cast
+from assay.engine.dialogue.past import Past, bring_up
 from assay.engine.dialogue.recording import plain
 from assay.engine.dialogue.scripted import ScriptedUser, user_script
 from assay.engine.dialogue.transcript import Termination, Transcript
@@ -23,6 +25,7 @@ from assay.engine.grading.judge import conclude
 from assay.engine.grading.verdict import Verdict
 from assay.engine.mishaps import Mishaps
 from assay.engine.packs.models import Task
+from assay.engine.replaying import restore
 from assay.engine.sandbox import ChangeSet, Sandbox, World
 from assay.engine.statistics.outcome import TrialOutcome
 from assay_sdk import (
@@ -61,6 +64,7 @@ class Lab:
     limits: Limits = field(default_factory=Limits)
     user: Callable[[UserScript, Part | None, int], SimulatedUser] = ScriptedUser
     user_seconds: float | None = None
+    past: Past | None = None  # of a fork: every trial takes this conversation up
 
     async def aclose(self) -> None:
         """Close the connector and, where the user has any, its models. Raises what they raise, after closing all."""
@@ -111,6 +115,7 @@ class TrialRecord:
             fingerprint=verdict.get("fingerprint") if failed else None,
             explanation=verdict.get("explanation") if failed else None,
             costs=verdict.get("costs") if failed else None,
+            faults=verdict.get("faults") or () if self.status != "void" else (),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -244,14 +249,21 @@ class _Evidence:
 
 async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Evidence) -> None:
     script = user_script(task)
-    part = cast(lab.persona, lab.persona_options, seed, script) if lab.persona else None
+    past = lab.past
+    casting = seed if past is None else past.seed  # who has spoken already stays who they are
+    part = cast(lab.persona, lab.persona_options, casting, script) if lab.persona else None
     user = lab.user(script, part, seed)
+    if past is not None:
+        async with asyncio.timeout(USER_SECONDS):
+            await bring_up(user, past.events)
     key = None
     if lab.connector.synthetic:
         from assay.engine.reference import answer_key
 
         key = answer_key(lab.world, task.id)
     with lab.world.open(task.id) as sandbox:
+        if past is not None:
+            restore(sandbox, past.transcript)
         evidence.transcript = await converse(
             task,
             sandbox,
@@ -263,6 +275,7 @@ async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Eviden
             answer_key=key,
             user_seconds=lab.user_seconds,
             mishaps=_mishaps(lab, sandbox, seed),
+            past=past,
         )
         changes = sandbox.changes()
         evidence.changes = plain([change_as_json(change) for change in changes.rows])

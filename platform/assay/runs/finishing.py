@@ -46,7 +46,7 @@ def finish_if_done(run_id: int) -> bool:
 def outcomes(run: Run) -> list[TrialOutcome]:
     """The finished trials as statistics take them; the tasks appear in the order of the pack."""
     rows = Trial.objects.filter(run=run).exclude(status__in=OPEN).order_by("id")
-    costs = _costs(run)
+    costs, faults = _costs(run), _faults(run)
     return [
         TrialOutcome(
             task=t.task_id,
@@ -60,6 +60,7 @@ def outcomes(run: Run) -> list[TrialOutcome]:
             fingerprint=t.fingerprint or None,
             explanation=t.explanation,
             costs=costs.get(t.pk),
+            faults=faults.get(t.pk, ()),
         )
         for t in rows.iterator(chunk_size=5_000)
     ]
@@ -70,6 +71,17 @@ def _costs(run: Run) -> dict[int, Any]:
     failed = Evidence.objects.filter(trial__run=run, trial__status=TrialStatus.FAILED)
     told = failed.annotate(costs=KeyTransform("costs", "verdict")).filter(verdict__costs__isnull=False)
     return dict(told.values_list("trial_id", "costs").iterator(chunk_size=5_000))
+
+
+def _faults(run: Run) -> dict[int, Any]:
+    """The faults injected into each valid trial, as its verdict says; nothing for runs without a fault profile."""
+    if not run.faults:
+        return {}
+    valid = Evidence.objects.filter(
+        trial__run=run, trial__status__in=(TrialStatus.PASSED, TrialStatus.FAILED)
+    )
+    met = valid.annotate(met=KeyTransform("faults", "verdict")).filter(verdict__has_key="faults")
+    return dict(met.values_list("trial_id", "met").iterator(chunk_size=5_000))
 
 
 def runs_to_sweep() -> list[int]:

@@ -13,6 +13,7 @@ from assay.engine.dialogue.limits import Limits
 from assay.engine.trial import Lab
 from assay.packs.services import load_world
 from assay.plugins.checks import build_checkers
+from assay.plugins.mishaps import choose_faults
 from assay.plugins.users import choose_persona
 from assay.runs.models import Run
 from assay_sdk import Checker, OptionsError, PersonaType
@@ -21,6 +22,7 @@ from assay_sdk import Checker, OptionsError, PersonaType
 def build(run: Run) -> Lab:
     """Everything the run's trials share. Raises OptionsError, PackError, PluginFault. Close `lab.connector` after use."""
     persona, persona_options = persona_of(run.persona, run.persona_options)
+    faults, fault_options = choose_faults(run.faults, run.fault_options)
     checkers = checkers_of(run.checkers)
     limits = limits_of(run.limits)
     world = load_world(run.pack_version)
@@ -29,6 +31,8 @@ def build(run: Run) -> Lab:
         connector=connect(run.bot_version),
         persona=persona,
         persona_options=persona_options,
+        faults=faults,
+        fault_options=fault_options,
         checkers=checkers,
         limits=limits,
     )

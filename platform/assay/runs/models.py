@@ -39,6 +39,10 @@ class Run(models.Model):
     limits = models.JSONField(default=dict)  # fields of assay.engine.dialogue.limits.Limits that differ
     persona = models.CharField(max_length=100, blank=True)
     persona_options = models.JSONField(default=dict)
+    faults = models.CharField(
+        max_length=100, blank=True
+    )  # the profile by which tool calls go wrong on purpose
+    fault_options = models.JSONField(default=dict)
     checkers = models.JSONField(default=list)  # [{"name", "options", "required"}]
     gate = models.JSONField(null=True, blank=True)  # see gates.py
     gate_answer = models.JSONField(null=True, blank=True)

@@ -20,6 +20,7 @@ from assay.bots.services import describe
 from assay.engine.trial import seed_for
 from assay.packs.models import PackVersion
 from assay.plugin_choices.services import require, with_defaults
+from assay.plugins.mishaps import choose_faults, describe_faults
 from assay.plugins.parts import parts_of, taking_part
 from assay.runs import gates, laboratory, waking
 from assay.runs.finishing import finish_if_done, outcomes
@@ -58,6 +59,8 @@ def plan_run(
     limits: Mapping[str, Any] | None = None,
     persona: str = "",
     persona_options: Mapping[str, Any] | None = None,
+    faults: str = "",
+    fault_options: Mapping[str, Any] | None = None,
     checkers: Sequence[Mapping[str, Any]] = (),
     max_attempts: int = 3,
     trials_at_once: int | None = None,
@@ -80,11 +83,15 @@ def plan_run(
     if not 0 <= seed < 2**63:
         raise RunError("The seed must be from 0 to 2^63 - 1.")
     held_to = laboratory.limits_of(limits or {})
-    parts = parts_of(bot=bot_version.spec, persona=persona, checks=checkers)
+    parts = parts_of(bot=bot_version.spec, persona=persona, checks=checkers, fault_profile=faults or None)
     require(parts)
     persona_options = with_defaults("persona", persona, persona_options) if persona else {}
     checkers = [_with_company_options(entry) for entry in checkers]
     laboratory.persona_of(persona, persona_options)
+    fault_options = (
+        with_defaults("fault profile", faults, fault_options) if faults else dict(fault_options or {})
+    )
+    goes_wrong, how_wrong = choose_faults(faults, fault_options)
     laboratory.checkers_of(checkers)
     answer = gates.parse(gate, trials=trials)
     chosen = _tasks(pack_version, tasks)
@@ -107,6 +114,7 @@ def plan_run(
         "max_attempts": max_attempts,
         "limits": asdict(held_to),
         "persona": {"name": persona, "options": persona_options} if persona else None,
+        "faults": describe_faults(goes_wrong, how_wrong),
         "checkers": [dict(c) for c in checkers],
         "tasks": [{"id": task_id, "title": title, "group": group} for task_id, title, group in chosen],
         "started_at": None,
@@ -125,6 +133,8 @@ def plan_run(
             limits=dict(limits or {}),
             persona=persona,
             persona_options=persona_options,
+            faults=faults,
+            fault_options=fault_options,
             checkers=[dict(c) for c in checkers],
             gate=answer,
             manifest=manifest,

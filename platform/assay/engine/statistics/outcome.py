@@ -11,7 +11,8 @@ from typing import Any
 class TrialOutcome:
     """What statistics need of one trial. `category`, `s1`..`s3`, `fingerprint`: of a failed one; `void_cause`: of a void one.
 
-    `costs`: of a failed one, as in its verdict; None when the pack does not say what wrong amounts cost.
+    `costs`: of a failed one, as in its verdict; None when the pack does not say what wrong amounts cost. `faults`: those
+    injected on purpose, as in the verdict, of a passed or failed one.
     """
 
     task: str
@@ -25,3 +26,4 @@ class TrialOutcome:
     fingerprint: str | None = None
     explanation: str | None = None
     costs: Sequence[Mapping[str, Any]] | None = None
+    faults: Sequence[Mapping[str, Any]] = ()

@@ -100,6 +100,8 @@ class Migration(migrations.Migration):
                 ("limits", models.JSONField(default=dict)),
                 ("persona", models.CharField(blank=True, max_length=100)),
                 ("persona_options", models.JSONField(default=dict)),
+                ("faults", models.CharField(blank=True, max_length=100)),
+                ("fault_options", models.JSONField(default=dict)),
                 ("checkers", models.JSONField(default=list)),
                 ("gate", models.JSONField(blank=True, null=True)),
                 ("gate_answer", models.JSONField(blank=True, null=True)),

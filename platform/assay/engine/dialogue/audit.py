@@ -6,6 +6,7 @@ cannot decide is left to a model where one is configured (`arbiter`); findings s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,7 +17,7 @@ from assay.engine.dialogue.asking import LONGEST_READ, Understood, understand
 from assay.engine.dialogue.contradiction import contradicts
 from assay.engine.dialogue.known import Known
 from assay.engine.dialogue.manners import OTHER_LETTERS, stands
-from assay.engine.dialogue.scripted import Trigger, trigger
+from assay.engine.dialogue.scripted import MOST_INSISTING, Trigger, trigger
 from assay.engine.dialogue.telling import Hidden
 from assay.engine.dialogue.values import found_in
 from assay.engine.dialogue.wording import normal
@@ -83,7 +84,7 @@ class Scene:
     _known: Known = field(default_factory=Known)
     _sayable: Known = field(default_factory=Known)
     _triggers: list[Trigger] = field(default_factory=list)
-    _fired: set[int] = field(default_factory=set)
+    _fired: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         script = self.script
@@ -118,8 +119,9 @@ class Scene:
         text = normal(self.heard, asides=True)
         set_off = {
             reaction.then
-            for reaction, found in zip(self.script.reactions, self._triggers, strict=True)
-            if found.fits(text)
+            for number, reaction in enumerate(self.script.reactions)
+            if self._triggers[number].fits(text)
+            and (reaction.then != "insist" or self._fired[number] <= MOST_INSISTING)
         } & {"accept", "refuse", "insist"}
         if set_off == {"accept"}:
             return "yes"
@@ -140,7 +142,7 @@ class Scene:
         for number, found in enumerate(self._triggers):
             if found.fits(text):
                 self.new |= number not in self._fired
-                self._fired.add(number)
+                self._fired[number] += 1
                 self._sayable.add(self.script.reactions[number].say or "")
         for key in self._misstated:
             if asks.not_found or stands(self.role.misstates[key], message):
@@ -301,7 +303,7 @@ def _contradicted(text: str, scene: Scene) -> list[Finding]:
         for key in wrongly
         if key in scene.challenged and not stands(values[key], text)
     ]
-    for key in contradicts(text, scene.heard, scene.understood, scene.script.facts):
+    for key in contradicts(text, scene.heard, scene.understood, scene.script):
         if key in wrongly:
             continue
         found.append(

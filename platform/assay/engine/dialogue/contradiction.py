@@ -12,30 +12,40 @@ from assay.engine.dialogue.role_words import decides
 from assay.engine.dialogue.turns_of_speech import RIGHT
 from assay.engine.dialogue.values import Value, found_in
 from assay.engine.dialogue.wording import clauses, normal
-from assay_sdk import Fact
+from assay_sdk import Fact, UserScript
 
 _IN_AN_ID = re.compile(r"[-_/#]?\d")
 _DIRECTLY = re.compile(r"[^\d@]*?\b(?:is|was|are|as|:|=) (?:now |still )?(\S*[\d@]\S*)")
 
 
-def contradicts(text: str, heard: str, asks: Understood, facts: Sequence[Fact]) -> list[str]:
+def contradicts(text: str, heard: str, asks: Understood, script: UserScript) -> list[str]:
     """Keys of facts that `text`, the answer to `heard`, contradicts as far as rules can tell."""
+    facts = script.facts
+    said = known([text])
+    right = {f.key for f in facts if (own := found_in(f.value)) and all(v in said for v in own)}
+    own_words = normal(
+        " \n ".join((*(r.say or "" for r in script.reactions), *script.follow_ups, script.opening))
+    )
     found = [
         facts[i].key
         for i, clause in _clauses(text, facts)
-        if not _denied(clause) and differs(facts[i], clause)
+        if facts[i].key not in right
+        and not _denied(clause)
+        and differs(facts[i], clause)
+        # What stands so in the script contradicts nothing: "postal code 15203" of the new place.
+        and clause.strip(" .") not in own_words
+        and not any(clause.strip(" .") in normal(f.value) for f in facts if f is not facts[i])
     ]
     decision = decides(text)
     if decision == "yes" and _asks_whether_right(heard, asks):
-        said = known([text])
-        for i, clause in _claims(heard, asks, facts):
-            own = found_in(facts[i].value)
-            corrected = bool(own) and all(v in said for v in own)
-            if not corrected and differs(facts[i], clause):
-                found.append(facts[i].key)
+        found += [
+            facts[i].key
+            for i, clause in _clauses(heard, facts)
+            if facts[i].key not in right and differs(facts[i], clause)
+        ]
     elif decision == "no" and asks.claimed and not asks.finished and RIGHT.search(normal(heard)):
-        right = [agrees(facts[i].value, said) for i, said in asks.claimed if i in asks.facts]
-        if right and all(right) and not found_in(text):
+        agreed = [agrees(facts[i].value, named) for i, named in asks.claimed if i in asks.facts]
+        if agreed and all(agreed) and not found_in(text):
             found += [facts[i].key for i, _ in asks.claimed]
     return list(dict.fromkeys(found))
 
@@ -73,11 +83,6 @@ def _sort(value: Value) -> str:
 
 def _asks_whether_right(heard: str, asks: Understood) -> bool:
     return asks.consent or bool(asks.claimed) or RIGHT.search(normal(heard)) is not None
-
-
-def _claims(heard: str, asks: Understood, facts: Sequence[Fact]) -> Iterator[tuple[int, str]]:
-    """Facts of which the bot names a value, with the clause that names it."""
-    yield from _clauses(heard, facts)
 
 
 def _clauses(text: str, facts: Sequence[Fact]) -> Iterator[tuple[int, str]]:

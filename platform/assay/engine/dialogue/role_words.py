@@ -33,8 +33,8 @@ _ASSISTANT = _any(
     r"\bour (?:policy|policies|records|system|team) (?:does|do|states?|shows?|allows?|requires?|indicates?|will)\b",
     r"\byou(?:['’]ll| will) (?:receive|get) (?:a|an|the|your) (?:confirmation|e-?mail|refund|label)\b",
     r"\b(?:i|we) can(?:not|['’]t)? (?:offer|process|issue|provide) (?:you|your)\b",
-    r"^\s*(?:assistant|agent|support|bot|representative|system|ai)\s*(?:\([^)\n]*\))?:",
-    r"\n\s*(?:assistant|agent|support|bot|representative|system|customer|user|me|ai)\s*:",
+    r"^\s*(?:assistant|agent|support|bot|representative|ai)\s*(?:\([^)\n]*\))?:",
+    r"\n\s*(?:assistant|agent|support|bot|representative|customer|user|me|ai)\s*:",
     r"您好[\uff0c,\uff01!]?.{0,12}(?:请问有什么|很高兴|我是.{0,6}(?:客服|助手))|请(?:您)?提供您的|已(?:经)?为您|作为(?:一个)?(?:AI|人工智能|客服)",
     # what tools are called with
     r"<\|?/?(?:tool|function|assistant|system|im_start|im_end)[^>]*>|^\s*```|^\s*\{\s*\"|\bfunction_call\b|\btool_calls?\b",

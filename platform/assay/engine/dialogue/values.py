@@ -103,7 +103,7 @@ _NUMBER = re.compile(
 # Small figures that count what is said and not what is known.
 _TALK = re.compile(
     r"\b(?:\d|24/7|100 ?%)(?= (?:questions?|things?|points?|requests?|items? (?:i|that)|times?|minutes?|seconds?|more)\b)|24/7|100 ?%"
-    r"|(?:number|option|step|point|one of) \d\b|(?m:^\s*\(?\d[.)])",
+    r"|(?:number|option|step|point|one of) \d\b|(?m:^\s*\(?\d[.)](?=\s))",
     re.IGNORECASE,
 )
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")

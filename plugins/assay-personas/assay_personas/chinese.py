@@ -150,7 +150,7 @@ def _sentence(part: str, *, in_list: bool) -> str:
     if _REFUSED.search(part) and not said:
         said.append("Unfortunately that cannot be done.")
     elif _SETTLED.search(part):
-        said.append("It has been done.")
+        said.append("It has been completed.")
     elif _WAITING.search(part):
         said.append("One moment.")
     return " ".join([*said, _noted(names, matters, values)]).strip()

@@ -29,7 +29,6 @@ SENTENCES = {
     "OK. So is that done now?": "好的，那现在办完了吗？",
     "Then I will leave it at that. Goodbye.": "那就算了，再见。",
     "We are going round in circles. I give up. Goodbye.": "说来说去都是一样的话。我不办了，再见。",
-    "Sorry, I got an empty message. Could you say that again?": "不好意思，我收到的是空消息，能再说一遍吗？",
 }
 CLOSING = "谢谢，没有别的事了。"
 OPENING = "您好，有件事想请您帮忙。我的中文打字慢，事情就先用英文写了："

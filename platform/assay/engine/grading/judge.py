@@ -10,6 +10,7 @@ from assay.engine.grading.checkers import Configured, run_checkers, trial_views
 from assay.engine.grading.cost import costs_of
 from assay.engine.grading.explanation import Explainer
 from assay.engine.grading.fingerprint import fingerprint
+from assay.engine.grading.leaks import check_leaks
 from assay.engine.grading.names import ENDING, STATE
 from assay.engine.grading.no_return import no_return
 from assay.engine.grading.recovery import faults_met, faults_sentence
@@ -54,6 +55,7 @@ def conclude(
         _state(difference, explainer),
         _ending(transcript),
         *check_replies(task.reply, judged_part(transcript), sandbox.column),
+        check_leaks(world, task, transcript),
         *plugin_results,
     ]
     outcome = _outcome(checks, transcript)
@@ -91,7 +93,8 @@ def _outcome(checks: Sequence[CheckResult], transcript: Transcript) -> Outcome:
 
 def _state(difference: Difference, explainer: Explainer) -> CheckResult:
     if difference.equal:
-        return CheckResult(STATE, Outcome.PASS, required=True, reward=1.0)
+        says = "The database is as an accepted outcome leaves it."
+        return CheckResult(STATE, Outcome.PASS, required=True, reward=1.0, evidence=(Evidence(says),))
     return CheckResult(
         STATE,
         Outcome.FAIL,
@@ -103,7 +106,8 @@ def _state(difference: Difference, explainer: Explainer) -> CheckResult:
 
 def _ending(transcript: Transcript) -> CheckResult:
     if transcript.termination.fault != "bot":
-        return CheckResult(ENDING, Outcome.PASS, required=True, reward=1.0)
+        ended = f"The conversation ended in order: {transcript.termination.value.replace('_', ' ')}."
+        return CheckResult(ENDING, Outcome.PASS, required=True, reward=1.0, evidence=(Evidence(ended),))
     says = transcript.detail or f"The conversation ended by {transcript.termination.value.replace('_', ' ')}."
     last = len(transcript.events) - 1
     return CheckResult(

@@ -119,12 +119,14 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     gate = serializers.DictField(read_only=True, allow_null=True)
     gate_answer = serializers.DictField(read_only=True, allow_null=True)
     manifest = serializers.DictField(read_only=True)
+    fault_options = serializers.DictField(read_only=True)
 
     class Meta:
         model = Run
         fields = [
             "id", "pack_version", "pack_version_name", "bot_version", "bot_version_name", "status", "task_ids",
-            "trials_per_task", "trial_count", "seed", "persona", "gate", "gate_answer", "manifest",
+            "trials_per_task", "trial_count", "seed", "persona", "faults",
+            "fault_options", "gate", "gate_answer", "manifest",
             "created_at", "started_at", "finished_at",
         ]  # fmt: skip
         read_only_fields = fields
@@ -141,6 +143,13 @@ class NewRunSerializer(serializers.Serializer[object]):
         r"^\d{1,19}$", required=False, allow_null=True, default=None, help_text=SEED
     )
     persona = serializers.CharField(required=False, default="", allow_blank=True)
+    faults = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="The profile by which tool calls go wrong on purpose",
+    )
+    fault_options = serializers.DictField(required=False, default=dict)
     gate = serializers.DictField(required=False, allow_null=True, default=None)
 
 

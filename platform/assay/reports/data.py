@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.reports import charts
 from assay.reports.money import cost_rows, costs_sentence
+from assay.reports.recovery import recovery_rows, recovery_sentence
 from assay.reports.source import ReportSource
 from assay.reports.wording import (
     CATEGORIES,
@@ -51,6 +52,8 @@ class ReportData:
     categories: Sequence[Row]
     costs_say: str
     costs: Sequence[Row]
+    recovery_say: str
+    recoveries: Sequence[Row]
     failures_shown: str
     failures: Sequence[Row]
     tasks: Sequence[Row]
@@ -84,6 +87,8 @@ def report_data(source: ReportSource) -> ReportData:
         categories=[_bar(CATEGORIES[c["category"]], c) for c in summary["categories"]],
         costs_say=costs_sentence(summary.get("costs")),
         costs=cost_rows(summary.get("costs")),
+        recovery_say=recovery_sentence(summary.get("faults")),
+        recoveries=recovery_rows(summary.get("faults")),
         failures_shown=_failures_shown(summary),
         failures=[_failure(source, failure) for failure in summary["failures"][:_MOST_FAILURES]],
         tasks=_tasks(source),
@@ -249,6 +254,7 @@ def _provenance(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Assay", str(manifest.get("assay", ""))),
         ("Plugins", _plugins(manifest.get("plugins"))),
         ("Persona", _persona(manifest.get("persona"))),
+        ("Faults on purpose", _faults(manifest.get("faults"))),
     ]
     return [(name, text) for name, text in rows if text]
 
@@ -263,3 +269,15 @@ def _persona(persona: Any) -> str:
     if isinstance(persona, Mapping):
         return str(persona.get("title") or persona.get("name") or "")
     return str(persona or "")
+
+
+def _faults(faults: Any) -> str:
+    """The profile and its options as they were in force: flaky (rate 0.15, ...)."""
+    if not isinstance(faults, Mapping):
+        return ""
+    options = dict(faults.get("options") or {})
+    said = ", ".join(
+        f"{name} {' '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in options.items()
+    )
+    return f"{faults.get('name', '')} ({said})" if said else str(faults.get("name", ""))

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from assay.reports.recovery import recovery_rows
 from assay.reports.wording import (
     CATEGORIES,
     GATES,
@@ -30,6 +31,8 @@ def text_table(summary: Mapping[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [_groups(summary)]
     if summary["failed"]:
         parts += [Text(), _shares(summary)]
+    if summary.get("faults"):
+        parts += [Text(), _recoveries(summary)]
     if summary["void"]:
         causes = ", ".join(f"{n} x {cause(c).lower()}" for c, n in summary["voids"].items())
         worst = summary["worst_case"]["pass_at"].get("1")
@@ -101,6 +104,25 @@ def _shares(summary: Mapping[str, Any]) -> Table:
     table.add_row()
     for entry in summary["categories"]:
         _share(table, CATEGORIES[entry["category"]], entry)
+    return table
+
+
+def _recoveries(summary: Mapping[str, Any]) -> Table:
+    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column("Faults on purpose")
+    for heading in ("Injected", "Recovered from", "95 %", "Trials", "Passed", "95 %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in recovery_rows(summary["faults"]):
+        table.add_row(
+            Text(row["name"]),
+            row["injected"],
+            row["recovered"],
+            Text(_short(row["recovered_interval"]), style="dim"),
+            row["trials"],
+            row["passed"],
+            Text(_short(row["passed_interval"]), style="dim"),
+            style="bold" if row["total"] else "",
+        )
     return table
 
 

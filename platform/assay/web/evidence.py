@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.reports.recovery import fault_name
 from assay.reports.wording import check_name
 from assay.runs.models import Evidence
 
@@ -29,11 +30,25 @@ def conversation(evidence: Evidence) -> list[dict[str, Any]]:
                 **event,
                 "arguments_text": arguments if isinstance(arguments, str) else _json(arguments),
                 "result_text": text,
+                "fault": _fault(event),
                 "folded": len(text) > (_SHORT if plain_read else _LONG),
                 "css": "error" if not event["ok"] else "write" if event["wrote"] else "read",
             }
         )
     return shown
+
+
+def _fault(event: Mapping[str, Any]) -> str:
+    """What was done to a call on purpose; "" for nothing."""
+    injected = event.get("injected")
+    if not injected:
+        return ""
+    done = (
+        " (but the call was carried out)"
+        if injected["reached"] and not event["ok"] and event["wrote"]
+        else ""
+    )
+    return f"{fault_name(injected['kind']).lower()}{done}"
 
 
 def difference(evidence: Evidence) -> list[dict[str, Any]]:

@@ -56,6 +56,14 @@ class OptionsField(forms.JSONField):
         return text.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(text, str) else text
 
 
+def _options_of(given: Any) -> dict[str, Any]:
+    if given in (None, ""):
+        return {}
+    if not isinstance(given, dict):
+        raise ValidationError('Options are a JSON object, such as {"base_url": "https://..."}.')
+    return given
+
+
 class OptionsForm(forms.Form):
     """Options of something that a plugin brings: a JSON object."""
 
@@ -67,12 +75,7 @@ class OptionsForm(forms.Form):
     )
 
     def clean_options(self) -> dict[str, Any]:
-        options = self.cleaned_data["options"]
-        if options in (None, ""):
-            return {}
-        if not isinstance(options, dict):
-            raise ValidationError('Options are a JSON object, such as {"base_url": "https://..."}.')
-        return options
+        return _options_of(self.cleaned_data["options"])
 
 
 class BotVersionForm(OptionsForm):
@@ -109,6 +112,18 @@ class RunForm(forms.Form):
         required=False, max_length=200, help_text="A pattern such as RET-RMA-*; empty: every enabled task"
     )
     persona = forms.ChoiceField(required=False, help_text="How the simulated customer talks")
+    faults = forms.ChoiceField(
+        label="Faults on purpose",
+        required=False,
+        help_text="Tool calls go wrong now and then, always so that a bot can get over it",
+    )
+    fault_options = OptionsField(
+        label="Options of the faults",
+        required=False,
+        initial=dict,
+        help_text='A JSON object, such as {"rate": 0.3}; empty: as the profile has it',
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "class": "code"}),
+    )
     seed = forms.IntegerField(required=False, min_value=0, help_text="Empty: drawn at random")
     gate_metric = forms.ChoiceField(
         label="Figure",
@@ -130,6 +145,9 @@ class RunForm(forms.Form):
         personas = available("persona")
         field: Any = self.fields["persona"]
         field.choices = [("", "As the task says"), *((name, kind.title) for name, kind in personas.items())]
+        profiles: Any = self.fields["faults"]
+        known = available("fault profile")
+        profiles.choices = [("", "None"), *((n, k.title) for n, k in known.items() if n != "none")]
         # The newest of each, unless the page that led here chose one.
         for name in ("pack_version", "bot_version"):
             chooser: Any = self.fields[name]
@@ -151,6 +169,9 @@ class RunForm(forms.Form):
                     self.add_error(name, "A gate needs this.")
         return data
 
+    def clean_fault_options(self) -> dict[str, Any]:
+        return _options_of(self.cleaned_data["fault_options"])
+
     def plan(self) -> dict[str, Any]:
         """The arguments of plan_run."""
         data = self.cleaned_data
@@ -168,6 +189,8 @@ class RunForm(forms.Form):
             "trials": data["trials"],
             "tasks": data["tasks"].strip() or None,
             "persona": data["persona"],
+            "faults": data["faults"],
+            "fault_options": data["fault_options"] if data["faults"] else {},
             "seed": data["seed"],
             "gate": gate,
         }

@@ -10,6 +10,7 @@ from assay.accounts import roles
 from assay.packs.models import TaskEntry
 from assay.reports.data import group_rows, headline, main_figures
 from assay.reports.money import costs_sentence
+from assay.reports.recovery import recovery_rows, recovery_sentence
 from assay.reports.services import render_report
 from assay.reports.wording import columns, ending
 from assay.runs import services
@@ -73,6 +74,8 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
             "figures": main_figures(summary) if summary else [],
             "headline": headline(summary) if summary else "",
             "costs": costs_sentence(summary.get("costs")) if summary else "",
+            "recovery": recovery_sentence(summary.get("faults")) if summary else "",
+            "recoveries": recovery_rows(summary.get("faults")) if summary else [],
             "groups": group_rows(summary) if summary else [],
             "columns": [heading for heading, *_ in columns(summary)] if summary else [],
             "gate": Gate(**found.gate) if found.gate else None,

@@ -82,7 +82,7 @@ class Hidden:
 
 def prose(fact: Fact) -> bool:
     """Whether the fact is said in words rather than by a figure, a date or a name."""
-    return not found_in(fact.value) or len(_content(fact.value)) >= 3
+    return not found_in(fact.value) or len(_content(without_mails(fact.value))) >= 3
 
 
 def _long(key: tuple[str, ...]) -> bool:

@@ -13,6 +13,7 @@ from assay.engine.grading.fingerprint import fingerprint
 from assay.engine.grading.leaks import check_leaks
 from assay.engine.grading.names import ENDING, STATE
 from assay.engine.grading.no_return import no_return
+from assay.engine.grading.process import check_process
 from assay.engine.grading.recovery import faults_met, faults_sentence
 from assay.engine.grading.reply import check_replies, judged_part
 from assay.engine.grading.surface import surface
@@ -56,6 +57,7 @@ def conclude(
         _ending(transcript),
         *check_replies(task.reply, judged_part(transcript), sandbox.column),
         check_leaks(world, task, transcript),
+        *check_process(world, task, transcript, changes),
         *plugin_results,
     ]
     outcome = _outcome(checks, transcript)

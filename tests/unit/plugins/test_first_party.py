@@ -72,7 +72,7 @@ def test_there_is_a_persona_a_check_and_a_ticket_system(installed: None) -> None
     manager = PluginManager(",".join(NAMES))
     assert manager.failures == ()
     assert set(PERSONAS) <= manager.personas().keys()
-    assert "told-result" in manager.checkers()
+    assert {"communication", "told-result"} <= manager.checkers().keys()
     assert "request-tracker" in manager.ticket_systems()
     assert set(NAMES) <= set(manager.versions())
 
@@ -103,8 +103,9 @@ def test_every_persona_conforms_with_each_of_its_options(installed: None, name: 
         conformance.check_persona(kind, options)
 
 
-def test_the_check_conforms(installed: None) -> None:
-    conformance.check_checker(PluginManager("assay-check-told-result").checkers()["told-result"])
+@pytest.mark.parametrize("name", ["communication", "told-result"])
+def test_the_checks_conform(installed: None, name: str) -> None:
+    conformance.check_checker(PluginManager(f"assay-check-{name}").checkers()[name])
 
 
 def test_the_plugins_that_are_installed_here_load_without_a_complaint() -> None:

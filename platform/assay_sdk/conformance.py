@@ -23,6 +23,7 @@ from assay_sdk.bots import BotContext, BotReply, ConnectorType
 from assay_sdk.checks import MOST_PARTS, PART, CheckerType, CheckResult, Evidence, Outcome, TrialView
 from assay_sdk.conforming import NotConforming, need, options_for
 from assay_sdk.importers import PackImporterType
+from assay_sdk.mishaps import CallAhead, FaultKind, FaultProfileType
 from assay_sdk.models import ChatReply, ModelType
 from assay_sdk.persona_suite import check_persona
 from assay_sdk.tickets import FailureReport, TicketRef, TicketSystem
@@ -32,6 +33,7 @@ __all__ = [
     "NotConforming",
     "check_checker",
     "check_connector",
+    "check_fault_profile",
     "check_importer",
     "check_model",
     "check_persona",
@@ -73,6 +75,26 @@ def _result(result: Any) -> None:
     need(0 <= result.reward <= 1, f"the reward {result.reward!r} is not from 0 to 1")
     need(all(isinstance(e, Evidence) and e.message for e in result.evidence), "evidence needs a message")
     _json([asdict(e) for e in result.evidence], "the evidence")
+
+
+def check_fault_profile(kind: FaultProfileType, options: Mapping[str, Any] | None = None) -> None:
+    """A fault profile chooses kinds of faults, the same for the same seed, and leaves what it is shown alone."""
+    given = options_for(kind, options)
+    need(bool(kind.says.strip()), "`says` must be a sentence about what goes wrong")
+    for seed in (0, 1, 2**62):
+        first, second = kind.build(given, seed), kind.build(given, seed)
+        for number in range(40):
+            shown = CallAhead(
+                number, "orders_get", number % 3 == 0, {"order_id": "ORD-1007"}, number // 4, number % 2
+            )
+            before = copy.deepcopy(shown)
+            chosen = first.choose(shown)
+            need(shown == before, "choose() changed the call that it was shown")
+            need(
+                isinstance(chosen, Sequence) and all(isinstance(one, FaultKind) for one in chosen),
+                f"choose() returned {chosen!r} and no sequence of FaultKind",
+            )
+            need(list(chosen) == list(second.choose(before)), "the same seed chooses in two ways")
 
 
 def check_ticket_system(system: TicketSystem) -> None:

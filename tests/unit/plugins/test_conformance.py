@@ -11,8 +11,11 @@ import pytest
 from assay.plugins.manager import get_manager
 from assay.plugins.tickets import build_ticket_system
 from assay_sdk import (
+    CallAhead,
     CheckerType,
     CheckResult,
+    FaultKind,
+    FaultProfileType,
     Liberty,
     NoOptions,
     Outcome,
@@ -38,6 +41,31 @@ def test_the_built_in_persona_and_a_third_partys_conform() -> None:
 
 def test_a_third_partys_check_conforms() -> None:
     conformance.check_checker(get_manager().checkers()["said-something"])
+
+
+def test_the_built_in_fault_profiles_and_a_third_partys_conform() -> None:
+    for kind in get_manager().fault_profiles().values():
+        conformance.check_fault_profile(kind)
+        if "rate" in kind.options.model_fields:
+            conformance.check_fault_profile(kind, {"rate": 1})
+
+
+def test_a_fault_profile_that_throws_dice_of_its_own_or_chooses_no_kind_does_not_conform() -> None:
+    class Dicing:
+        thrown = 0
+
+        def choose(self, call: CallAhead) -> list[FaultKind]:
+            Dicing.thrown += 1
+            return [FaultKind.SLOW] if Dicing.thrown % 3 else []
+
+    class Wordy:
+        def choose(self, call: CallAhead) -> list[str]:
+            return ["timeout"]
+
+    for profile, says in ((Dicing, "in two ways"), (Wordy, "no sequence of FaultKind")):
+        kind = FaultProfileType("odd", "Odd", "Odd things.", NoOptions, lambda options, seed, p=profile: p())
+        with pytest.raises(NotConforming, match=says):
+            conformance.check_fault_profile(kind)
 
 
 def test_a_third_partys_ticket_system_conforms() -> None:

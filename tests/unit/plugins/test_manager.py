@@ -22,6 +22,7 @@ ACCESSORS = {
     "assay_models": ("models", "echo"),
     "assay_personas": ("personas", "greeter"),
     "assay_checkers": ("checkers", "said-something"),
+    "assay_fault_profiles": ("fault_profiles", "grumpy"),
     "assay_pack_importers": ("importers", "copy"),
     "assay_ticket_systems": ("ticket_systems", "notebook"),
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from assay.engine.dialogue.transcript import ToolCall, Transcript
 from assay_sdk import FaultKind
@@ -37,8 +38,8 @@ def faults_met(transcript: Transcript, *, passed: bool) -> tuple[FaultMet, ...]:
     """The faults injected into a trial, in order.
 
     The bot recovered from one when a later call of the same tool was answered as it should be; when the request had
-    been carried out and a later look-up found something; when the answer was only slow; or when the trial passed,
-    since then nothing was lost by it.
+    been carried out and a later look-up found something; when the value of a renamed field went into a later call;
+    when the answer was only slow; or when the trial passed, since then nothing was lost by it.
     """
     calls = [event for event in transcript.events if isinstance(event, ToolCall)]
     return tuple(
@@ -66,8 +67,32 @@ def _recovered(call: ToolCall, after: Sequence[ToolCall]) -> bool:
     answered = [later for later in after if later.ok and not later.spoiled]
     if any(later.tool == call.tool for later in answered):
         return True
+    values = _under_another_name(call)
+    if any(not values.isdisjoint(_texts(later.arguments)) for later in after):
+        return True
     carried_out = call.kind == "write" and call.made
     return carried_out and any(later.kind == "read" and not later.empty for later in answered)
+
+
+def _under_another_name(call: ToolCall) -> set[str]:
+    """The values of a renamed field; none for the other kinds."""
+    if call.injected is None or call.injected.kind != FaultKind.RENAMED:
+        return set()
+    true, told = call.truth["result"], call.result
+    rows = list(zip(true, told, strict=True)) if isinstance(true, list) else [(true, told)]
+    return {text for row, seen in rows for name in row.keys() - seen.keys() for text in _texts(row[name])}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text and number inside a JSON value, as text."""
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
 
 
 def _named(kind: str) -> str:

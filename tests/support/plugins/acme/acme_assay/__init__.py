@@ -11,11 +11,14 @@ from assay_sdk import (
     BotContext,
     BotEnding,
     BotReply,
+    CallAhead,
     ChatReply,
     CheckerType,
     CheckResult,
     ConnectorType,
     FailureReport,
+    FaultKind,
+    FaultProfileType,
     ModelType,
     NoOptions,
     Outcome,
@@ -173,6 +176,26 @@ def assay_personas() -> list[PersonaType]:
 @hookimpl
 def assay_checkers() -> list[CheckerType]:
     return [CheckerType("said-something", "Said something", SaidSomethingOptions, SaidSomething)]
+
+
+class Grumpy:
+    """Refuses the first try of every call."""
+
+    def choose(self, call: CallAhead) -> Sequence[FaultKind]:
+        return [FaultKind.SERVER_ERROR] if call.in_a_row == 0 and call.number % 2 == 0 else []
+
+
+@hookimpl
+def assay_fault_profiles() -> list[FaultProfileType]:
+    return [
+        FaultProfileType(
+            "grumpy",
+            "Grumpy",
+            "Every second call meets an internal error (500).",
+            NoOptions,
+            lambda options, seed: Grumpy(),
+        )
+    ]
 
 
 @hookimpl

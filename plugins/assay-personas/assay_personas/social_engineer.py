@@ -50,7 +50,7 @@ def neighbour(script: UserScript) -> tuple[Fact, str] | None:
         if (
             other
             and words[-1] == "number"
-            and words[0] not in ("phone", "house")
+            and words[0] not in ("phone", "house", "serial", "licence", "valid", "new")
             and all(other not in f.value for f in script.facts)
         ):
             return fact, other

@@ -7,7 +7,7 @@ cannot decide is left to a model where one is configured (`arbiter`); findings s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
@@ -22,6 +22,7 @@ from assay.engine.dialogue.telling import Hidden
 from assay.engine.dialogue.values import found_in
 from assay.engine.dialogue.wording import normal
 from assay_sdk import Liberty, Role, UserLine, UserScript
+from assay_sdk.users import as_it_is
 
 LONGEST_LINE = 1_200  # characters; a longer opening of the script allows as much again
 MOST_REPEATS = 3  # times that the same line may be said in a row
@@ -66,15 +67,18 @@ class Finding:
 class Scene:
     """The conversation so far, as far as it decides what may be said. One for each conversation.
 
-    `open`: keys of the facts that may be said: those of the opening, those asked for, those already told.
+    `open`: keys of the facts that may be said: those of the opening, those asked for, those already told. `hears`:
+    the gist of the bot's messages in English, where the persona speaks another language.
     """
 
     role: Role
     liberties: frozenset[Liberty] = frozenset()
     prompt: str = ""  # instructions of the model, whose words it must not say
+    hears: Callable[[str], str] = as_it_is
     open: set[str] = field(default_factory=set)
     asked: tuple[str, ...] = ()  # by the last message, in its order
     heard: str = ""
+    gist: str = ""
     understood: Understood = field(default_factory=Understood)
     lines: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)  # follow-ups not raised yet
@@ -116,7 +120,7 @@ class Scene:
         """What the script's reactions make the customer say to what the last message proposes."""
         if not self.understood.consent:
             return None
-        text = normal(self.heard, asides=True)
+        text = normal(self.gist, asides=True)
         set_off = {
             reaction.then
             for number, reaction in enumerate(self.script.reactions)
@@ -131,14 +135,15 @@ class Scene:
         """The bot's next message."""
         again = _same(message, self.heard)
         self.heard = message
-        self.understood = asks = understand(message, self.script.facts)
+        self.gist = self.hears(message[:LONGEST_READ])
+        self.understood = asks = understand(self.gist, self.script.facts)
         self.asked = tuple(self.script.facts[i].key for i in asks.facts)
         self.new = asks.consent or asks.settled or bool(set(self.asked) - self.open)
         self.new |= any(value not in self._known for value in found_in(message[:LONGEST_READ]))
         self.may_say((*self.asked, *(self.script.facts[i].key for i in asks.offered)))
         self._known.add(message[:LONGEST_READ])
         self._sayable.add(message[:LONGEST_READ])
-        text = normal(message, asides=True)
+        text = normal(self.gist, asides=True)
         for number, found in enumerate(self._triggers):
             if found.fits(text):
                 self.new |= number not in self._fired

@@ -9,6 +9,7 @@ import pytest
 
 from assay.engine.dialogue import scripted
 from assay.engine.dialogue.asking import understand
+from assay.engine.dialogue.audit import Scene, audit
 from assay_sdk import Fact, PersonaType, Reaction, UserLine, UserScript
 
 Talk = Callable[..., list[UserLine]]  # the fixture `talk` of conftest.py
@@ -138,6 +139,19 @@ def test_every_sentence_of_the_scripted_customer_has_its_chinese(personas: dict[
     }  # fmt: skip
     assert len(said) > 20
     assert said <= SENTENCES.keys()
+
+
+def test_the_audit_of_a_models_lines_understands_chinese_questions_too(
+    personas: dict[str, PersonaType],
+) -> None:
+    kind = personas["chinese"]
+    role = kind.build(kind.options(), 1).begin(SCRIPT)
+    said = UserLine("订单号是 ORD-4139。")
+    for message, right in (("请提供您的订单号。", True), ("请提供您的姓名。", False)):
+        scene = Scene(role, kind.liberties, hears=kind.hears)
+        scene.say(UserLine(role.script.opening))
+        scene.hear(message)
+        assert (audit(said, scene) == []) is right
 
 
 def test_any_message_is_read_in_bounded_time(personas: dict[str, PersonaType]) -> None:

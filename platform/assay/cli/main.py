@@ -188,6 +188,56 @@ def regrade_command(folder: Path, pack: Path, old_pack: Path | None, out: Path |
     return regrade(folder, pack, old_pack, out, as_json)
 
 
+@cli.command("fork")
+@click.argument("folder", metavar="DIR", type=_FOLDER)
+@click.argument("place", metavar="TASK/INDEX")
+@click.option(
+    "--pack", required=True, type=_FOLDER, help="The pack of the run, the same version: a folder or a zip."
+)
+@click.option(
+    "--turn",
+    required=True,
+    type=click.IntRange(1, 1000),
+    help="The bot's reply, from 1, from which on the conversation is held anew.",
+)
+@click.option(
+    "--trials",
+    default=20,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="Continuations on each side.",
+)
+@click.option("--bot", "spec", metavar="SPEC", help="Go on with another bot as well.")
+@click.option("--base-url", help="With --bot: where its model answers.")
+@click.option(
+    "--api-key", metavar="env:NAME", help="With --bot: the environment variable that holds the key."
+)
+@click.option("--param", "params", multiple=True, metavar="K=V", help="With --bot: a parameter of its model.")
+@click.option(
+    "--bot-option", "bot_options", multiple=True, metavar="K=V", help="With --bot: any other option of it."
+)
+@click.option("--persona", metavar="NAME", help="Go on with a customer of another manner as well.")
+@click.option(
+    "--persona-option", "persona_options", multiple=True, metavar="K=V", help="An option of the persona."
+)
+@click.option("--say", metavar="TEXT", help="Go on from another line of the customer as well.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    help="The same seed gives the same continuations. Default: a new one.",
+)
+@click.option(
+    "--at-once", default=8, show_default=True, type=click.IntRange(1, 500), help="At the same time."
+)
+@click.option("--out", type=_FOLDER, metavar="DIR", help="Write the continuations to new folders in here.")
+@_json
+def fork_command(**given: Any) -> int:
+    """Take up a trial in DIR at one of the bot's replies, many times: was it the bot, the user, or luck?"""
+    from assay.cli.forking import fork
+
+    return fork(**given)
+
+
 @cli.group("pack")
 def pack_group() -> None:
     """Write, check, try and look at domain packs."""
@@ -282,7 +332,9 @@ def pack_try(role: str, **given: Any) -> int:
 
 
 @pack_group.command("schema")
-@click.argument("kind", required=False, type=click.Choice(["pack", "tools", "tasks", "comparison", "seed"]))
+@click.argument(
+    "kind", required=False, type=click.Choice(["pack", "tools", "tasks", "comparison", "checks", "seed"])
+)
 @click.option(
     "--out", type=_FOLDER, metavar="DIR", help="Write KIND.json there, or without KIND all of them."
 )

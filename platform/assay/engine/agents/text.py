@@ -72,6 +72,16 @@ class Text:
             return Turn(reply.text, (_unreadable(0, astray, problem),))
         return Turn(reply.text.strip())
 
+    def written(self, call: Call) -> Turn:
+        try:
+            given = json.loads(call.arguments)
+        except (ValueError, RecursionError):
+            given = call.arguments
+        block = json.dumps({"tool": call.name, "arguments": given}, ensure_ascii=False).replace(
+            "`", "\\u0060"
+        )
+        return Turn(f"```tool\n{block}\n```", (call,))
+
     def called(self, turn: Turn) -> Message:
         return {"role": "assistant", "content": turn.text}
 

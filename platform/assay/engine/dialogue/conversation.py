@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from assay.engine.dialogue.disclosure import disclosed
 from assay.engine.dialogue.door import Door
 from assay.engine.dialogue.limits import Limits
+from assay.engine.dialogue.past import Past
 from assay.engine.dialogue.recording import Recorder, plain
 from assay.engine.dialogue.scripted import user_script
 from assay.engine.dialogue.transcript import Termination, Transcript
@@ -87,27 +88,30 @@ async def converse(
     answer_key: AnswerKey | None = None,
     user_seconds: float | None = None,
     mishaps: Mishaps | None = None,
+    past: Past | None = None,
 ) -> Transcript:
     """One conversation about `task` in `sandbox`, from the user's opening to its end.
 
     `answer_key` reaches a bot that declares itself synthetic and no other. `user_seconds`: how long one line of the
-    user may take, USER_SECONDS if not given. `mishaps`: what goes wrong on purpose with tool calls. Whatever else goes
+    user may take, USER_SECONDS if not given. `mishaps`: what goes wrong on purpose with tool calls. `past`: what has
+    been said and called before, by a customer who knows it and in a sandbox that is as it was then. Whatever else goes
     wrong becomes a termination of the transcript, with one sentence in `detail`; the only exception that leaves is
     CancelledError. After the return the bot can no longer call tools.
     """
     return await _Conversation(
-        task, sandbox, bot, user, limits, seed, trial_id, answer_key, user_seconds, mishaps
+        task, sandbox, bot, user, limits, seed, trial_id, answer_key, user_seconds, mishaps, past
     ).run()
 
 
 class _Ended(Exception):
     """The conversation is over."""
 
-    def __init__(self, termination: Termination, detail: str = "", kind: str = "") -> None:
+    def __init__(self, termination: Termination, detail: str = "", kind: str = "", part: str = "") -> None:
         super().__init__(detail)
         self.termination = termination
         self.detail = detail
         self.kind = kind  # of a simulator's fault
+        self.part = part  # of a plugin, whose fault it was
 
 
 class _Conversation:
@@ -123,9 +127,13 @@ class _Conversation:
         answer_key: AnswerKey | None,
         user_seconds: float | None,
         mishaps: Mishaps | None,
+        past: Past | None,
     ) -> None:
         self.task, self.bot, self.simulated, self.limits = task, bot, user, limits
         self.recorder = Recorder(limits)
+        self.past = past
+        if past is not None:
+            self.recorder.resume(past.events)
         self.door = Door(sandbox, self.recorder, mishaps)
         self.context = BotContext(
             instructions=sandbox.world.pack.instructions,
@@ -135,6 +143,7 @@ class _Conversation:
             trial_id=trial_id,
             meter=self.recorder,
             answer_key=answer_key if getattr(bot, "synthetic", False) is True else None,
+            history=past.history if past is not None else (),
         )
         self.session: BotSession | None = None
         self.bot_seconds = 0.0
@@ -168,10 +177,15 @@ class _Conversation:
             notes=self._notes(),
             user=self._of_the_user(ended),
             facts=disclosed(user_script(self.task), recorder.events),
+            # Faults of other parts name them.
+            part=(ended.part or "connector") if ended.termination is Termination.PLUGIN_FAULT else "",
         )
 
     async def _talk(self) -> _Ended:
-        line = await self._user_says(self.simulated.open)
+        if self.past is not None:
+            line = UserLine(self.past.line)
+        else:
+            line = await self._user_says(self.simulated.open)
         if line.done or line.gave_up or blank(line.text):
             raise _Ended(
                 Termination.SIMULATOR_FAULT, "The simulated user left or said nothing instead of opening."
@@ -206,6 +220,8 @@ class _Conversation:
                 kind="late",
             ) from None
         except PlatformFault as fault:
+            if isinstance(fault, PluginFault):
+                fault.part = fault.part or "user"
             raise self._how(fault) from fault
         except Exception as error:
             raise _Ended(
@@ -326,7 +342,12 @@ class _Conversation:
             termination = Termination.INTERNAL_ERROR
         if termination.fault != "platform":  # a fault of the platform stays one, whatever it calls itself
             termination = Termination.INTERNAL_ERROR
-        return _Ended(termination, str(error), kind=error.kind if isinstance(error, SimulatorFault) else "")
+        return _Ended(
+            termination,
+            str(error),
+            kind=error.kind if isinstance(error, SimulatorFault) else "",
+            part=error.part if isinstance(error, PluginFault) else "",
+        )
 
     # --- afterwards -----------------------------------------------------------------------------
 

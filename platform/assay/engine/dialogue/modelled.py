@@ -12,7 +12,9 @@ from assay.engine.dialogue.audit import Finding, Kind, Scene, audit, facts_said
 from assay.engine.dialogue.manners import Part
 from assay.engine.dialogue.role_words import plain_line
 from assay.engine.dialogue.scripted import ENOUGH, LEAVE, PATIENCE, SAME_MESSAGE
+from assay.engine.dialogue.transcript import BotMessage, UserMessage
 from assay_sdk import ChatModel, ChatReply, Role, SimulatorFault, UserLine, UserScript
+from assay_sdk.users import as_it_is
 
 TRIES = 4  # lines that the model may write for one moment
 LINE_SECONDS = 300.0  # for one line, all its tries and the provider's retries included
@@ -84,7 +86,7 @@ class ModelledUser:
         role = part.role if part else Role(script)
         liberties = part.liberties if part else frozenset()
         self._role = role
-        self._scene = Scene(role, liberties, prompting.rules_of(role))
+        self._scene = Scene(role, liberties, prompting.rules_of(role), hears=part.hear if part else as_it_is)
         self._model = model
         self._tries = tries
         self._seed = seed
@@ -105,6 +107,18 @@ class ModelledUser:
                 misstated=self._scene.misstated_in(text),
             )
         )
+
+    async def resume(self, said: Sequence[BotMessage | UserMessage]) -> None:
+        """Know a conversation that has been, up to the customer's last line, as one's own."""
+        self._messages.append({"role": "user", "content": "Write the customer's first message."})
+        for event in said:
+            if isinstance(event, UserMessage):
+                line = UserLine(event.text, facts_given=event.facts_given, misstated=event.misstated)
+                self._spoken(line)
+            elif event.text.strip():
+                self._heard = event.text
+                self._scene.hear(event.text)
+                self._messages.append(prompting.heard(event.text))
 
     async def answer(self, bot_message: str) -> UserLine:
         if self._left:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.engine.dialogue.limits import Limits
@@ -34,6 +34,15 @@ class Recorder:
         self.excused = 0.0  # seconds lost to a provider's failures
         self.stopped: AssayError | None = None
         self.stopping: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def resume(self, events: Sequence[Event]) -> None:
+        """Begin with what was recorded before the conversation is taken up again; its replies and calls count."""
+        for event in events:
+            if isinstance(event, ToolCall):
+                self.tool(event)
+            else:
+                self.turns += isinstance(event, BotMessage)
+                self.events.append(event)
 
     def stop(self, error: AssayError) -> AssayError:
         """End the conversation. The first error stays; it is returned, to be raised."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assay.engine.dialogue.asking import LONGEST_READ, Understood, understand
 from assay.engine.dialogue.claims import agrees
 from assay.engine.dialogue.common_words import STOP
 from assay.engine.dialogue.manners import Part, stands, telling
+from assay.engine.dialogue.transcript import BotMessage, UserMessage
 from assay.engine.dialogue.wording import normal, phrase, words
 from assay_sdk import Fact, Reaction, SimulatorFault, Situation, UserLine, UserScript
 
@@ -83,6 +85,14 @@ class ScriptedUser:
         return self._spoken(
             UserLine(self._script.opening, facts_given=facts_in(self._script)), Situation(self._script)
         )
+
+    async def resume(self, said: Sequence[BotMessage | UserMessage]) -> None:
+        """Hear a conversation that has been, up to the customer's last line, without saying anything anew. Raises
+        SimulatorFault when this customer would have left before."""
+        await self.open()
+        for event in said:
+            if isinstance(event, BotMessage) and event.text.strip():
+                await self.answer(event.text)
 
     async def answer(self, bot_message: str) -> UserLine:
         if self._said is not None and (self._said.done or self._said.gave_up):

@@ -6,7 +6,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,6 +50,7 @@ class ReferenceBot:
     """One of the reference bots, as a connector."""
 
     synthetic = True
+    resumes = True
 
     def __init__(self, target: str, options: ReferenceOptions) -> None:
         self._target = target
@@ -74,7 +75,11 @@ class ReferenceBot:
         else:
             plan = careless_plan(key, wording, context.seed, self._options.fault_rate)
             recovers = self._options.recovery_rate
-        return ReferenceSession(key, wording, plan, Caller(context.tools, key.writes, context.seed, recovers))
+        session = ReferenceSession(
+            key, wording, plan, Caller(context.tools, key.writes, context.seed, recovers)
+        )
+        session.recall(context.history)
+        return session
 
     async def aclose(self) -> None:
         """Nothing is held open."""
@@ -119,12 +124,27 @@ class ReferenceSession:
         self._asked = 0
         self._done = False
 
+    def recall(self, history: Sequence[Mapping[str, Any]]) -> None:
+        """Take up a conversation: what was asked and told counts, and whoever has called tools has acted."""
+        for event in history:
+            if event["type"] == "tool":
+                self._done = True
+                # What it did was drawn then, and not by this seed.
+                self._plan = replace(self._plan, fault=NONE)
+            elif event["type"] == "bot":
+                self._asked += 1
+            elif self._asked:
+                self._hear(event["text"])
+
+    def _hear(self, message: str) -> None:
+        heard = message.casefold()
+        self._wanted = [f for f in self._wanted if str(f["value"]).casefold() not in heard]
+
     async def respond(self, message: str) -> BotReply:
         if self._done:
             return BotReply(self._wording.more())
-        heard = message.casefold()
         if self._asked:
-            self._wanted = [f for f in self._wanted if str(f["value"]).casefold() not in heard]
+            self._hear(message)
         if self._wanted and self._asked < 2:
             self._asked += 1
             return BotReply(self._wording.ask([str(f["key"]) for f in self._wanted], again=self._asked > 1))

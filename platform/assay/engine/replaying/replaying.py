@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from assay.engine.dialogue.past import CannotResume
 from assay.engine.dialogue.recording import plain
 from assay.engine.dialogue.transcript import ToolCall, Transcript
 from assay.engine.sandbox import CallOutcome, Sandbox, World
@@ -100,6 +101,18 @@ class Replay:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def restore(sandbox: Sandbox, transcript: Transcript) -> None:
+    """Bring a fresh sandbox to where the transcript's calls left the trial's. Raises CannotResume when a call comes to
+    something else than was recorded, PackFault."""
+    for call in calls_of(transcript):
+        if not call.made:
+            sandbox.skip_call()
+            continue
+        found = unlike(call, sandbox.call(call.tool, call.arguments))
+        if found is not None:
+            raise CannotResume(f"The world cannot be brought to that moment. {found.sentence()}")
 
 
 def calls_of(transcript: Transcript) -> list[ToolCall]:

@@ -70,6 +70,14 @@ class Results:
         void = [*self.void_attempts, *(t for t in self.trials if t.status == "void")]
         return dict(Counter(t.void_cause or "internal_error" for t in void).most_common())
 
+    def simulator_faults(self) -> dict[str, int]:
+        """The kinds of simulator faults among void_causes."""
+        void = [*self.void_attempts, *(t for t in self.trials if t.status == "void")]
+        kinds = [
+            (t.transcript.get("user") or {}).get("fault") for t in void if t.void_cause == "simulator_fault"
+        ]
+        return dict(Counter(str(kind or "broken") for kind in kinds).most_common())
+
 
 def read_results(folder: Path) -> Results:
     """Read a folder, also of a run that is still going on or was interrupted. Raises ResultsError."""

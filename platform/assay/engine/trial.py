@@ -28,6 +28,7 @@ from assay.engine.packs.models import Task
 from assay.engine.replaying import restore
 from assay.engine.sandbox import ChangeSet, Sandbox, World
 from assay.engine.statistics.outcome import TrialOutcome
+from assay.engine.statistics.users import compact
 from assay_sdk import (
     Checker,
     Connector,
@@ -97,6 +98,8 @@ class TrialRecord:
     notes: dict[str, Any]
     seconds: float
     started_at: str
+    # {"part": "check told-result", "sentence"} of each plugin that failed, whether or not the trial is void for it
+    plugin_failures: list[dict[str, str]] = field(default_factory=list)
 
     def outcome(self) -> TrialOutcome:
         """What statistics need of it."""
@@ -116,6 +119,9 @@ class TrialRecord:
             explanation=verdict.get("explanation") if failed else None,
             costs=verdict.get("costs") if failed else None,
             faults=verdict.get("faults") or () if self.status != "void" else (),
+            user=compact(self.transcript.get("user") or {}),
+            facts=self.transcript.get("facts"),
+            checks=() if self.status == "void" else [c for c in verdict.get("checks", ()) if not c["required"]],
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -152,6 +158,7 @@ _KINDS: dict[str, type | UnionType] = {
     "notes": dict,
     "seconds": int | float,
     "started_at": str,
+    "plugin_failures": list,
 }
 
 
@@ -178,6 +185,8 @@ async def run_trial(lab: Lab, task_id: str, index: int, run_seed: int, attempt: 
     except PlatformFault as fault:
         status, cause = "void", fault.cause
         evidence.fault(fault.cause, str(fault))
+        if isinstance(fault, PluginFault):
+            evidence.broke(fault)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is not the bot's doing
         status, cause = "void", "internal_error"
         evidence.fault("internal_error", f"{type(error).__name__}: {error}")
@@ -195,6 +204,7 @@ async def run_trial(lab: Lab, task_id: str, index: int, run_seed: int, attempt: 
         notes=dict(evidence.transcript.notes),
         seconds=round(time.monotonic() - clock, 6),
         started_at=started.isoformat(timespec="milliseconds"),
+        plugin_failures=evidence.plugin_failures(),
     )
 
 
@@ -221,6 +231,7 @@ def void_record(
         {},
         0.0,
         now,
+        [],
     )
 
 
@@ -231,6 +242,17 @@ class _Evidence:
         self.transcript = Transcript((), Termination.INTERNAL_ERROR)
         self.changes: list[dict[str, Any]] = []
         self.verdict: Verdict | None = None
+        self._broke: list[PluginFault] = []
+
+    def broke(self, fault: PluginFault) -> None:
+        """A part of a plugin failed, whether or not the trial is void for it."""
+        self._broke.append(fault)
+
+    def plugin_failures(self) -> list[dict[str, str]]:
+        found = [{"part": f.part, "sentence": plain(str(f)[:500])} for f in self._broke]
+        if self.transcript.part:
+            found.insert(0, {"part": self.transcript.part, "sentence": self.transcript.detail[:500]})
+        return found
 
     def status(self) -> tuple[str, str | None]:
         if self.transcript.termination.fault == "platform":
@@ -280,7 +302,7 @@ async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Eviden
         changes = sandbox.changes()
         evidence.changes = plain([change_as_json(change) for change in changes.rows])
         if evidence.transcript.termination.fault != "platform":
-            evidence.verdict = await _judge(lab, task, sandbox, changes, evidence.transcript)
+            evidence.verdict = await _judge(lab, task, sandbox, changes, evidence)
 
 
 def _mishaps(lab: Lab, sandbox: Sandbox, seed: int) -> Mishaps | None:
@@ -291,16 +313,20 @@ def _mishaps(lab: Lab, sandbox: Sandbox, seed: int) -> Mishaps | None:
         profile = lab.faults.build(lab.fault_options, seed)
     except Exception as error:
         raise PluginFault(
-            f"The fault profile {lab.faults.name!r} could not be built: {type(error).__name__}: {error}"
+            f"The fault profile {lab.faults.name!r} could not be built: {type(error).__name__}: {error}",
+            part=f"fault profile {lab.faults.name}",
         ) from error
     if not callable(getattr(profile, "choose", None)):
-        raise PluginFault(f"The fault profile {lab.faults.name!r} built something that has no choose().")
+        raise PluginFault(
+            f"The fault profile {lab.faults.name!r} built something that has no choose().",
+            part=f"fault profile {lab.faults.name}",
+        )
     return Mishaps(profile, sandbox, seed)
 
 
-async def _judge(
-    lab: Lab, task: Task, sandbox: Sandbox, changes: ChangeSet, transcript: Transcript
-) -> Verdict:
-    graded = replace(transcript, notes={})  # what the bot says about itself is no evidence
-    results = await run_checkers_aside(lab.checkers, trial_views(task, graded, changes))
+async def _judge(lab: Lab, task: Task, sandbox: Sandbox, changes: ChangeSet, evidence: _Evidence) -> Verdict:
+    graded = replace(evidence.transcript, notes={})  # what the bot says about itself is no evidence
+    results = await run_checkers_aside(
+        lab.checkers, trial_views(task, graded, changes), on_fault=evidence.broke
+    )
     return conclude(task, lab.world, sandbox, changes, graded, results)

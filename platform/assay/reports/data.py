@@ -10,6 +10,7 @@ from assay.reports import charts
 from assay.reports.money import cost_rows, costs_sentence
 from assay.reports.recovery import recovery_rows, recovery_sentence
 from assay.reports.source import ReportSource
+from assay.reports.users import disclosure_sentence, kind_rows, never_asked, users_sentence
 from assay.reports.wording import (
     CATEGORIES,
     GATES,
@@ -59,6 +60,11 @@ class ReportData:
     tasks: Sequence[Row]
     voids: Sequence[Row]
     void_says: str
+    void_kinds: Sequence[Row]
+    users_say: str
+    rejected: Sequence[Row]
+    disclosure_says: str
+    never_asked: Sequence[Row]
     method: str
     provenance: Sequence[tuple[str, str]]
 
@@ -94,6 +100,11 @@ def report_data(source: ReportSource) -> ReportData:
         tasks=_tasks(source),
         voids=[{"cause": cause(name), "count": n} for name, n in sorted(source.void_attempts.items())],
         void_says=_void_says(summary, source.void_attempts),
+        void_kinds=kind_rows(source.simulator_faults),
+        users_say=users_sentence(summary.get("users")),
+        rejected=kind_rows((summary.get("users") or {}).get("rejected", {})),
+        disclosure_says=disclosure_sentence(summary.get("disclosures") or ()),
+        never_asked=never_asked(summary.get("disclosures") or (), source.titles),
         method=summary["method"],
         provenance=_provenance(source.manifest),
     )
@@ -254,6 +265,8 @@ def _provenance(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Assay", str(manifest.get("assay", ""))),
         ("Plugins", _plugins(manifest.get("plugins"))),
         ("Persona", _persona(manifest.get("persona"))),
+        ("Customer", _user(manifest.get("user"))),
+        ("Not tried", ", ".join(str(t["id"]) for t in manifest.get("not_tried") or ())),
         ("Faults on purpose", _faults(manifest.get("faults"))),
     ]
     return [(name, text) for name, text in rows if text]
@@ -263,6 +276,12 @@ def _plugins(plugins: Any) -> str:
     """Those that took part, with their versions."""
     named = plugins.items() if isinstance(plugins, Mapping) else ()
     return ", ".join(f"{name} {said.get('version', '')}" for name, said in named if isinstance(said, Mapping))
+
+
+def _user(user: Any) -> str:
+    if not isinstance(user, Mapping) or user.get("kind") != "model":
+        return "scripted"
+    return f"{user.get('spec', '')}, lines audited by {user.get('audit', 'rules')}"
 
 
 def _persona(persona: Any) -> str:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.reports.recovery import recovery_rows
+from assay.reports.users import disclosure_sentence, kind_rows, users_sentence
 from assay.reports.wording import (
     CATEGORIES,
     GATES,
@@ -33,8 +34,20 @@ def text_table(summary: Mapping[str, Any]) -> RenderableType:
         parts += [Text(), _shares(summary)]
     if summary.get("faults"):
         parts += [Text(), _recoveries(summary)]
+    if summary.get("users"):
+        kinds = ", ".join(
+            f"{row['count']} x {row['name'].lower()}" for row in kind_rows(summary["users"]["rejected"])
+        )
+        parts += [Text(), Text(users_sentence(summary["users"]) + (f" Refused: {kinds}." if kinds else ""))]
+    if told := disclosure_sentence(summary.get("disclosures") or ()):
+        parts += [Text(), Text(told)]
     if summary["void"]:
         causes = ", ".join(f"{n} x {cause(c).lower()}" for c, n in summary["voids"].items())
+        if summary.get("users") and summary["users"]["faults"]:
+            kinds = ", ".join(
+                f"{r['count']} x {r['name'].lower()}" for r in kind_rows(summary["users"]["faults"])
+            )
+            causes += f"; the simulated user: {kinds}"
         worst = summary["worst_case"]["pass_at"].get("1")
         parts += [
             Text(),

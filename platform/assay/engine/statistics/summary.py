@@ -20,9 +20,11 @@ from assay.engine.statistics.intervals import (
     bootstrap_means,
     one_task,
 )
+from assay.engine.statistics.other_checks import OtherCheck, other_checks
 from assay.engine.statistics.outcome import TrialOutcome
 from assay.engine.statistics.recovery import Recoveries, recoveries
 from assay.engine.statistics.shares import Share
+from assay.engine.statistics.users import Disclosure, Users, disclosures, users
 
 __all__ = ["RunSummary", "Share", "TrialOutcome", "summarise"]
 
@@ -96,7 +98,8 @@ class RunSummary:
     """`overall` leaves void trials out; `worst_case` takes every one of them as failed.
 
     `costs`: what the failed trials cost; None when the pack does not say what wrong amounts cost, or none failed.
-    `faults`: how often the bot recovered from faults on purpose; None when none were injected.
+    `faults`: how often the bot recovered from faults on purpose; None when none were injected. `users`: of users
+    played by a model; None without any. `disclosures`: the hidden facts of each task and how often they came out.
     """
 
     method: str
@@ -110,7 +113,11 @@ class RunSummary:
     voids: Mapping[str, int]
     failures: Sequence[Failure]
     costs: Costs | None = None
+    checks: Sequence[OtherCheck] = ()
     faults: Recoveries | None = None
+    users: Users | None = None
+    disclosures: Sequence[Disclosure] = ()
+    checks: Sequence[OtherCheck] = ()  # those that are reported only
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -139,7 +146,10 @@ class RunSummary:
             "voids": dict(self.voids),
             "failures": [f.as_json() for f in self.failures],
             "costs": self.costs.as_json() if self.costs else None,
+            "checks": [check.as_json() for check in self.checks],
             "faults": self.faults.as_json() if self.faults else None,
+            "users": self.users.as_json() if self.users else None,
+            "disclosures": [d.as_json() for d in self.disclosures],
         }
 
 
@@ -184,7 +194,10 @@ def summarise(outcomes: Iterable[TrialOutcome]) -> RunSummary:
         ),
         failures=_failures(failed, by_task),
         costs=sum_costs([t.costs for t in failed], overall.counts.valid),
+        checks=other_checks(trials),
         faults=recoveries(trials),
+        users=users(trials),
+        disclosures=disclosures(trials),
     )
 
 

@@ -57,9 +57,16 @@ class PackFault(PlatformFault):
 
 
 class PluginFault(PlatformFault):
-    """A plugin raised, hung or returned something that is not what its contract says."""
+    """A plugin raised, hung or returned something that is not what its contract says.
+
+    `part`: which part of which kind, as in "persona terse". Assay fills it in where a plugin leaves it out.
+    """
 
     cause = "plugin_fault"
+
+    def __init__(self, message: str, *, part: str = "") -> None:
+        super().__init__(message)
+        self.part = part
 
 
 class OptionsError(AssayError):

@@ -22,6 +22,8 @@ from assay.engine.dialogue.scripted import ScriptedUser, user_script
 from assay.engine.dialogue.transcript import Termination, Transcript
 from assay.engine.grading.checkers import change_as_json, run_checkers_aside, trial_views
 from assay.engine.grading.judge import conclude
+from assay.engine.grading.judging import Judge, judge_reply
+from assay.engine.grading.reply import judged_part
 from assay.engine.grading.verdict import Verdict
 from assay.engine.mishaps import Mishaps
 from assay.engine.packs.models import Task
@@ -65,16 +67,21 @@ class Lab:
     limits: Limits = field(default_factory=Limits)
     user: Callable[[UserScript, Part | None, int], SimulatedUser] = ScriptedUser
     user_seconds: float | None = None
+    judge: Judge | None = None  # for reply rules that a model has to read
     past: Past | None = None  # of a fork: every trial takes this conversation up
 
     async def aclose(self) -> None:
-        """Close the connector and, where the user has any, its models. Raises what they raise, after closing all."""
+        """Close the connector, the judge's model and, where the user has any, its models. Raises what they raise, after closing all."""
         try:
             await self.connector.aclose()
         finally:
-            close = getattr(self.user, "aclose", None)
-            if callable(close):
-                await close()
+            try:
+                close = getattr(self.user, "aclose", None)
+                if callable(close):
+                    await close()
+            finally:
+                if self.judge is not None:
+                    await self.judge.aclose()
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,9 @@ class TrialRecord:
             faults=verdict.get("faults") or () if self.status != "void" else (),
             user=compact(self.transcript.get("user") or {}),
             facts=self.transcript.get("facts"),
-            checks=() if self.status == "void" else [c for c in verdict.get("checks", ()) if not c["required"]],
+            checks=()
+            if self.status == "void"
+            else [c for c in verdict.get("checks", ()) if not c["required"]],
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -302,7 +311,7 @@ async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Eviden
         changes = sandbox.changes()
         evidence.changes = plain([change_as_json(change) for change in changes.rows])
         if evidence.transcript.termination.fault != "platform":
-            evidence.verdict = await _judge(lab, task, sandbox, changes, evidence)
+            evidence.verdict = await _judge(lab, task, sandbox, changes, evidence, seed)
 
 
 def _mishaps(lab: Lab, sandbox: Sandbox, seed: int) -> Mishaps | None:
@@ -324,9 +333,12 @@ def _mishaps(lab: Lab, sandbox: Sandbox, seed: int) -> Mishaps | None:
     return Mishaps(profile, sandbox, seed)
 
 
-async def _judge(lab: Lab, task: Task, sandbox: Sandbox, changes: ChangeSet, evidence: _Evidence) -> Verdict:
+async def _judge(
+    lab: Lab, task: Task, sandbox: Sandbox, changes: ChangeSet, evidence: _Evidence, seed: int
+) -> Verdict:
     graded = replace(evidence.transcript, notes={})  # what the bot says about itself is no evidence
     results = await run_checkers_aside(
         lab.checkers, trial_views(task, graded, changes), on_fault=evidence.broke
     )
-    return conclude(task, lab.world, sandbox, changes, graded, results)
+    judgements = await judge_reply(lab.judge, task, judged_part(graded), seed)
+    return conclude(task, lab.world, sandbox, changes, graded, results, judgements)

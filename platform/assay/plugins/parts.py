@@ -60,8 +60,30 @@ def taking_part(parts: Iterable[Part]) -> dict[str, dict[str, Any]]:
 
 
 def plugin_of(manifest_plugins: Mapping[str, Any], part: str) -> str:
-    """The plugin that brought `part` ("persona terse") by what a manifest says; the part itself when it names none."""
-    for name, plugin in manifest_plugins.items():
-        if isinstance(plugin, Mapping) and part in plugin.get("parts", ()):
-            return str(name)
-    return part
+    """The plugin that brought `part` ("persona terse") by what a manifest says; the part itself when it names none.
+
+    A part without a name ("connector") is the only one of its kind.
+    """
+    owners = {
+        str(known): str(name)
+        for name, plugin in manifest_plugins.items()
+        if isinstance(plugin, Mapping)
+        for known in plugin.get("parts", ())
+    }
+    if part in owners:
+        return owners[part]
+    of_kind = {owner for known, owner in owners.items() if known.startswith(f"{part} ")}
+    return of_kind.pop() if len(of_kind) == 1 else part
+
+
+def failures_by_plugin(
+    manifest_plugins: Mapping[str, Any], counted: Iterable[tuple[str, int, str]]
+) -> dict[str, dict[str, Any]]:
+    """(part, how often it failed, its last sentence) of a run -> by plugin {"count", "parts", "last"}, most first."""
+    found: dict[str, dict[str, Any]] = {}
+    for part, count, sentence in counted:
+        entry = found.setdefault(plugin_of(manifest_plugins, part), {"count": 0, "parts": {}, "last": ""})
+        entry["count"] += count
+        entry["parts"][part] = entry["parts"].get(part, 0) + count
+        entry["last"] = sentence
+    return dict(sorted(found.items(), key=lambda item: (-item[1]["count"], item[0])))

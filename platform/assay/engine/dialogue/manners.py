@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from pydantic import BaseModel
 
+from assay.engine.blame import blamed, in_time
 from assay_sdk import Liberty, Persona, PersonaType, PluginFault, Role, Situation, UserLine, UserScript
 from assay_sdk.users import as_it_is
 
@@ -25,8 +26,15 @@ OTHER_LETTERS = re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\ufe
 
 def cast(kind: PersonaType, options: BaseModel | None, seed: int, script: UserScript) -> Part:
     """`kind` built for one conversation and given its script. Raises PluginFault."""
+    with blamed(f"persona {kind.name}"):
+        return _cast(kind, options, seed, script)
+
+
+def _cast(kind: PersonaType, options: BaseModel | None, seed: int, script: UserScript) -> Part:
     try:
-        persona: Persona = kind.build(options, seed)
+        persona: Persona = in_time(f"persona {kind.name}", lambda: kind.build(options, seed))
+    except PluginFault:
+        raise
     except Exception as error:
         raise PluginFault(
             f"The persona {kind.name!r} could not be built: {type(error).__name__}: {error}"
@@ -39,14 +47,20 @@ def cast(kind: PersonaType, options: BaseModel | None, seed: int, script: UserSc
 
 def misfit(kind: PersonaType, script: UserScript) -> str | None:
     """Why `kind` cannot play `script`, in one sentence, or None. Raises PluginFault when the plugin breaks."""
+    part = f"persona {kind.name}"
     try:
-        why = kind.not_for(script)
+        why = in_time(part, lambda: kind.not_for(script))
+    except PluginFault as fault:
+        fault.part = part
+        raise
     except Exception as error:
         raise PluginFault(
-            f"not_for() of the persona {kind.name!r} raised {type(error).__name__}: {error}"
+            f"not_for() of the persona {kind.name!r} raised {type(error).__name__}: {error}", part=part
         ) from error
     if why is not None and not (isinstance(why, str) and why.strip()):
-        raise PluginFault(f"not_for() of the persona {kind.name!r} returned {why!r}, not a sentence or None.")
+        raise PluginFault(
+            f"not_for() of the persona {kind.name!r} returned {why!r}, not a sentence or None.", part=part
+        )
     return why
 
 
@@ -62,6 +76,7 @@ class Part:
         hears: Callable[[str], str] = as_it_is,
     ) -> None:
         self.name = name
+        self._part = f"persona {name}"
         self.liberties = liberties
         self._persona = persona
         self._script = script
@@ -78,8 +93,12 @@ class Part:
 
     def say(self, line: UserLine, situation: Situation) -> UserLine:
         """`line` as the persona says it. `facts_given` of the result tells whose values stand in the text."""
+        with blamed(self._part):
+            return self._say(line, situation)
+
+    def _say(self, line: UserLine, situation: Situation) -> UserLine:
         try:
-            said = self._persona.shape(line, situation)
+            said = in_time(self._part, lambda: self._persona.shape(line, situation))
         except PluginFault:
             raise
         except Exception as error:
@@ -107,11 +126,16 @@ class Part:
 
     def hear(self, bot_message: str) -> str:
         """The bot's message in the English that the scripted user reads."""
+        if self._hears is as_it_is:
+            return bot_message
         try:
-            heard = self._hears(bot_message)
+            heard = in_time(self._part, lambda: self._hears(bot_message))
+        except PluginFault as fault:
+            fault.part = self._part
+            raise
         except Exception as error:
             raise PluginFault(
-                f"hears() of the persona {self.name} raised {type(error).__name__}: {error}"
+                f"hears() of the persona {self.name} raised {type(error).__name__}: {error}", part=self._part
             ) from error
         if not isinstance(heard, str):
             raise self._fault(f"returned a {type(heard).__name__} from hears(), not text")
@@ -121,7 +145,7 @@ class Part:
 
     def _begin(self) -> Role:
         try:
-            role = self._persona.begin(self._script)
+            role = in_time(self._part, lambda: self._persona.begin(self._script))
         except PluginFault:
             raise
         except Exception as error:
@@ -237,7 +261,7 @@ class Part:
 
     def _fault(self, what: str, liberty: Liberty | None = None) -> PluginFault:
         undeclared = f", a liberty ({liberty.value}) that it has not declared" if liberty else ""
-        return PluginFault(f"The persona {self.name} {what}{undeclared}.")
+        return PluginFault(f"The persona {self.name} {what}{undeclared}.", part=self._part)
 
 
 def stands(value: str, text: str) -> bool:

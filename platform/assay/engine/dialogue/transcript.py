@@ -170,6 +170,7 @@ class Transcript:
         default_factory=dict
     )  # what the simulated user says of itself; never graded
     facts: Mapping[str, Any] = field(default_factory=dict)  # see disclosure.disclosed
+    part: str = ""  # of a plugin, when its fault ended the conversation; kept with the trial and not here
 
     def as_json(self) -> dict[str, Any]:
         return {

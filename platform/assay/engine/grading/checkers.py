@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -61,13 +61,19 @@ def run_checkers(checkers: Sequence[Configured], views: Iterator[TrialView]) -> 
 
 
 async def run_checkers_aside(
-    checkers: Sequence[Configured], views: Iterator[TrialView], patience: float = PATIENCE
+    checkers: Sequence[Configured],
+    views: Iterator[TrialView],
+    patience: float | None = None,
+    on_fault: Callable[[PluginFault], None] = lambda fault: None,
 ) -> list[CheckResult]:
-    """The same in a thread of their own, `patience` seconds for each, so that the loop goes on meanwhile."""
+    """The same in a thread of their own, `patience` seconds (PATIENCE) for each, so that the loop goes on meanwhile.
+
+    `on_fault` is told of each check that is not required and broke; its result is "cannot tell".
+    """
     found: list[CheckResult] = []
     for name, checker, required in checkers:
-        answer = await _aside(checker, next(views), patience)
-        found += _settle(name, required, answer)
+        answer = await _aside(checker, next(views), PATIENCE if patience is None else patience)
+        found += _settle(name, required, answer, on_fault)
     return found
 
 
@@ -107,7 +113,9 @@ async def _aside(checker: Checker, view: TrialView, patience: float) -> Any:
     return answer
 
 
-def _settle(name: str, required: bool, answer: Any) -> list[CheckResult]:
+def _settle(
+    name: str, required: bool, answer: Any, on_fault: Callable[[PluginFault], None] = lambda fault: None
+) -> list[CheckResult]:
     try:
         return _all_fit(name, required, answer())
     except PlatformFault as fault:
@@ -115,8 +123,11 @@ def _settle(name: str, required: bool, answer: Any) -> list[CheckResult]:
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises is the plugin's
         broke, cause = f"raised {type(error).__name__}: {error}", PluginFault.cause
     sentence = f"The check {name!r} {broke}."
+    found = PluginFault(sentence, part=f"check {name}") if cause == PluginFault.cause else None
     if required:
-        raise PlatformFault(sentence, cause=cause)
+        raise found or PlatformFault(sentence, cause=cause)
+    if found is not None:
+        on_fault(found)
     return [
         CheckResult(name, Outcome.CANNOT_TELL, required=False, reward=0.0, evidence=(Evidence(sentence),))
     ]

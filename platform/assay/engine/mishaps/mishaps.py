@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from assay.engine.blame import in_time
 from assay.engine.mishaps.altering import renamed, truncated
 from assay.engine.mishaps.older import older_answer
 from assay.engine.sandbox import CallOutcome, Sandbox
@@ -118,11 +119,16 @@ class Mishaps:
     def _chosen(self, ahead: CallAhead) -> Sequence[FaultKind]:
         shown = replace(ahead, arguments=json.loads(json.dumps(ahead.arguments)))  # its own copy to spoil
         try:
-            chosen = list(self._profile.choose(shown))
+            chosen = in_time("fault profile", lambda: list(self._profile.choose(shown)))
+        except PluginFault as fault:
+            fault.part = "fault profile"
+            raise
         except Exception as error:
-            raise PluginFault(f"The fault profile raised {type(error).__name__}: {error}") from error
+            raise PluginFault(
+                f"The fault profile raised {type(error).__name__}: {error}", part="fault profile"
+            ) from error
         if not all(isinstance(kind, FaultKind) for kind in chosen):
-            raise PluginFault("The fault profile chose something that is no FaultKind.")
+            raise PluginFault("The fault profile chose something that is no FaultKind.", part="fault profile")
         return chosen
 
     def _tried(self, kind: FaultKind, ahead: CallAhead, made: _Made, same: str) -> Answer | None:

@@ -113,7 +113,6 @@ class RunSummary:
     voids: Mapping[str, int]
     failures: Sequence[Failure]
     costs: Costs | None = None
-    checks: Sequence[OtherCheck] = ()
     faults: Recoveries | None = None
     users: Users | None = None
     disclosures: Sequence[Disclosure] = ()

@@ -15,6 +15,8 @@ from assay.engine.dialogue.recording import plain
 from assay.engine.dialogue.transcript import Transcript, transcript_from_json
 from assay.engine.grading.checkers import Configured, change_as_json, run_checkers, trial_views
 from assay.engine.grading.judge import conclude
+from assay.engine.grading.judging import kept_judgements
+from assay.engine.grading.reply import judged_part
 from assay.engine.grading.verdict import Verdict
 from assay.engine.packs.models import Task
 from assay.engine.replaying import Replay
@@ -152,7 +154,9 @@ def _judge(
                 return _answer(record, NOT_COMPARABLE, None, (step.unlike.sentence(),))
         changes = replay.sandbox.changes()
         results = run_checkers(checkers, trial_views(task, transcript, changes))
-        verdict = conclude(task, world, replay.sandbox, changes, transcript, results)
+        stored = (record.verdict or {}).get("judged", ())
+        judgements = kept_judgements(task, judged_part(transcript), stored)
+        verdict = conclude(task, world, replay.sandbox, changes, transcript, results, judgements)
     status, cause = _status(verdict)
     new = replace(
         record,

@@ -40,6 +40,7 @@ IDENTITY = (
     "user",
     "faults",
     "checkers",
+    "judge",
     "tasks",
 )
 

@@ -10,6 +10,7 @@ from assay.engine.grading.checkers import Configured, run_checkers, trial_views
 from assay.engine.grading.cost import costs_of
 from assay.engine.grading.explanation import Explainer
 from assay.engine.grading.fingerprint import fingerprint
+from assay.engine.grading.judging import Judgements, rulings_of
 from assay.engine.grading.leaks import check_leaks
 from assay.engine.grading.names import ENDING, STATE
 from assay.engine.grading.no_return import no_return
@@ -47,15 +48,17 @@ def conclude(
     changes: ChangeSet,
     transcript: Transcript,
     plugin_results: Sequence[CheckResult],
+    judgements: Judgements | None = None,
 ) -> Verdict:
-    """The verdict, given what the checks of plugins found."""
+    """The verdict, given what the checks of plugins found and a judge said of the reply."""
     accepted = world.expected(task.id)
     difference = compare(world.tables, world.pack.comparison, accepted, changes)
     explainer = Explainer(task, world, transcript, difference, accepted[difference.outcome], changes)
+    judged, judgements = judged_part(transcript), judgements or {}
     checks = [
         _state(difference, explainer),
         _ending(transcript),
-        *check_replies(task.reply, judged_part(transcript), sandbox.column),
+        *check_replies(task.reply, judged, sandbox.column, rulings_of(task, judged, judgements)),
         check_leaks(world, task, transcript),
         *check_process(world, task, transcript, changes),
         *plugin_results,
@@ -63,7 +66,7 @@ def conclude(
     outcome = _outcome(checks, transcript)
     faults = faults_met(transcript, passed=outcome is Outcome.PASS)
     if outcome is not Outcome.FAIL:
-        return Verdict(outcome, checks, difference, faults=faults)
+        return Verdict(outcome, checks, difference, faults=faults, judged=tuple(judgements.values()))
     cause = find_cause(task, world, transcript, difference, checks)
     after = None if difference.equal else no_return(task, world, transcript)
     return Verdict(
@@ -78,6 +81,7 @@ def conclude(
         no_return=after,
         fingerprint=fingerprint(task, cause, difference, checks),
         faults=faults,
+        judged=tuple(judgements.values()),
         costs=costs_of(world.pack.comparison, world.pack.manifest.currency, difference),
     )
 

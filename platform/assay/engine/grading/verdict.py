@@ -11,6 +11,7 @@ from assay.engine.grading.clauses import Clauses
 from assay.engine.grading.cost import Cost
 from assay.engine.grading.no_return import NoReturn
 from assay.engine.grading.recovery import FaultMet
+from assay.engine.grading.rubrics import Judgement
 from assay.engine.sandbox.difference import Difference
 from assay_sdk import CheckResult, Evidence, Outcome
 
@@ -48,6 +49,7 @@ class Verdict:
     clauses: Clauses = field(default_factory=Clauses)  # of the policy, that the failure is about
     no_return: NoReturn | None = None  # of a wrong database: when it could no longer be put right
     faults: Sequence[FaultMet] = ()  # injected on purpose; they decide nothing
+    judged: Sequence[Judgement] = ()  # what a judge said of reply rules
     costs: Sequence[Cost] | None = None  # of a failure, when the pack says what wrong amounts cost
 
     def as_json(self) -> dict[str, Any]:
@@ -61,6 +63,7 @@ class Verdict:
             "no_return": self.no_return.as_json() if self.no_return else None,
             "fingerprint": self.fingerprint,
             "faults": [f.as_json() for f in self.faults],
+            "judged": [j.as_json() for j in self.judged],
             "costs": None if self.costs is None else [c.as_json() for c in self.costs],
             "checks": [
                 {

@@ -119,13 +119,14 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     gate = serializers.DictField(read_only=True, allow_null=True)
     gate_answer = serializers.DictField(read_only=True, allow_null=True)
     manifest = serializers.DictField(read_only=True)
+    user_options = serializers.DictField(read_only=True)
     fault_options = serializers.DictField(read_only=True)
 
     class Meta:
         model = Run
         fields = [
             "id", "pack_version", "pack_version_name", "bot_version", "bot_version_name", "status", "task_ids",
-            "trials_per_task", "trial_count", "seed", "persona", "faults",
+            "trials_per_task", "trial_count", "seed", "persona", "user", "user_options", "faults",
             "fault_options", "gate", "gate_answer", "manifest",
             "created_at", "started_at", "finished_at",
         ]  # fmt: skip
@@ -143,6 +144,17 @@ class NewRunSerializer(serializers.Serializer[object]):
         r"^\d{1,19}$", required=False, allow_null=True, default=None, help_text=SEED
     )
     persona = serializers.CharField(required=False, default="", allow_blank=True)
+    user = serializers.CharField(
+        required=False,
+        default="scripted",
+        max_length=300,
+        help_text="Who plays the customer: scripted, or a model, NAME:MODEL",
+    )
+    user_options = serializers.DictField(
+        required=False,
+        default=dict,
+        help_text="Options of that model, secrets as secret:NAME; and tries, audit_model, audit_options",
+    )
     faults = serializers.CharField(
         required=False,
         default="",

@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 
 from assay.accounts.audit import record
 from assay.engine.statistics.summary import TrialOutcome, summarise
+from assay.engine.statistics.users import compact
 from assay.runs import gates, queue, workers
 from assay.runs.models import ACTIVE, OPEN, Evidence, Run, RunStatus, Trial, TrialStatus
 
@@ -46,7 +47,7 @@ def finish_if_done(run_id: int) -> bool:
 def outcomes(run: Run) -> list[TrialOutcome]:
     """The finished trials as statistics take them; the tasks appear in the order of the pack."""
     rows = Trial.objects.filter(run=run).exclude(status__in=OPEN).order_by("id")
-    costs, faults = _costs(run), _faults(run)
+    costs, faults, said = _costs(run), _faults(run), _users(run)
     return [
         TrialOutcome(
             task=t.task_id,
@@ -61,6 +62,8 @@ def outcomes(run: Run) -> list[TrialOutcome]:
             explanation=t.explanation,
             costs=costs.get(t.pk),
             faults=faults.get(t.pk, ()),
+            user=said.get(t.pk, (None, None))[0],
+            facts=said.get(t.pk, (None, None))[1],
         )
         for t in rows.iterator(chunk_size=5_000)
     ]
@@ -82,6 +85,15 @@ def _faults(run: Run) -> dict[int, Any]:
     )
     met = valid.annotate(met=KeyTransform("faults", "verdict")).filter(verdict__has_key="faults")
     return dict(met.values_list("trial_id", "met").iterator(chunk_size=5_000))
+
+
+def _users(run: Run) -> dict[int, tuple[dict[str, Any], Any]]:
+    """Of each trial with evidence: what its user was refused and used, and the facts drawn out of it."""
+    kept = Evidence.objects.filter(trial__run=run).annotate(
+        by=KeyTransform("user", "transcript"), facts=KeyTransform("facts", "transcript")
+    )
+    rows = kept.values_list("trial_id", "by", "facts").iterator(chunk_size=5_000)
+    return {trial: (compact(by or {}), facts) for trial, by, facts in rows}
 
 
 def runs_to_sweep() -> list[int]:

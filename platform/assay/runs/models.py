@@ -39,6 +39,8 @@ class Run(models.Model):
     limits = models.JSONField(default=dict)  # fields of assay.engine.dialogue.limits.Limits that differ
     persona = models.CharField(max_length=100, blank=True)
     persona_options = models.JSONField(default=dict)
+    user = models.CharField(max_length=300, default="scripted")  # or the model that plays, NAME:MODEL
+    user_options = models.JSONField(default=dict)  # secrets by reference
     faults = models.CharField(
         max_length=100, blank=True
     )  # the profile by which tool calls go wrong on purpose
@@ -151,9 +153,11 @@ class TrialAttempt(models.Model):
     trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="void_attempts")
     number = models.PositiveSmallIntegerField()  # 0.., over void and lost attempts together
     cause = models.CharField(max_length=40)
+    kind = models.CharField(max_length=40, blank=True)  # what the simulated user did, where it was at fault
     detail = models.TextField(blank=True)
     worker = models.CharField(max_length=100, blank=True)
     seed = models.BigIntegerField()
+    plugin_failures = models.JSONField(default=list)  # {"part", "sentence"} of each plugin that failed
     at = models.DateTimeField()
 
     class Meta:
@@ -173,6 +177,7 @@ class Evidence(models.Model):
     changes = models.JSONField(default=list)
     verdict = models.JSONField(null=True)
     notes = models.JSONField(default=dict)  # from the bot's session; never shown to grading
+    plugin_failures = models.JSONField(default=list)  # as with an attempt; those that made nothing void too
     versions = models.JSONField(default=dict)  # pack hash, bot, engine
 
     class Meta:

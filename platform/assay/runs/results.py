@@ -44,8 +44,10 @@ def from_record(run: Run, claim: Claim, record: TrialRecord, versions: Mapping[s
             "versions": versions,
         },
         void_cause=_cause(record.void_cause or "internal_error") if void else "",
+        void_kind=str((transcript.get("user") or {}).get("fault") or "")[:40] if void else "",
         detail=str(transcript.get("detail", ""))[:2000] if void else "",
         seed=record.seed,
+        plugin_failures=record.plugin_failures,
         retry_in=_retry_in(run, claim) if void else None,
     )
 

@@ -17,16 +17,20 @@ from assay.accounts.audit import record
 from assay.accounts.models import User
 from assay.bots.models import BotVersion
 from assay.bots.services import describe
+from assay.engine.dialogue.fitting import not_playable
 from assay.engine.trial import seed_for
 from assay.packs.models import PackVersion
+from assay.packs.services import load_world
 from assay.plugin_choices.services import require, with_defaults
 from assay.plugins.mishaps import choose_faults, describe_faults
+from assay.plugins.options import storable
 from assay.plugins.parts import parts_of, taking_part
+from assay.plugins.users import SCRIPTED, describe_user, models_of
 from assay.runs import gates, laboratory, waking
 from assay.runs.finishing import finish_if_done, outcomes
 from assay.runs.models import ACTIVE, Run, RunStatus
 from assay.runs.progress import Progress, progress
-from assay_sdk import AssayError
+from assay_sdk import AssayError, PersonaType
 
 __all__ = [
     "Progress",
@@ -59,6 +63,8 @@ def plan_run(
     limits: Mapping[str, Any] | None = None,
     persona: str = "",
     persona_options: Mapping[str, Any] | None = None,
+    user: str = SCRIPTED,
+    user_options: Mapping[str, Any] | None = None,
     faults: str = "",
     fault_options: Mapping[str, Any] | None = None,
     checkers: Sequence[Mapping[str, Any]] = (),
@@ -68,7 +74,8 @@ def plan_run(
 ) -> Run:
     """Plan `trials` of each task as rows, and wake workers once that is committed.
 
-    `tasks`: task ids, or a pattern such as "RET-RMA-*"; None takes every enabled task. `seed`: the same seed, pack
+    `user`: who plays the customer, "scripted" or a model, NAME:MODEL. Tasks that the persona cannot play are left out
+    and stand in the manifest as not tried. `tasks`: task ids, or a pattern such as "RET-RMA-*"; None takes every enabled task. `seed`: the same seed, pack
     and reference bot give the same trials; None draws one. Options that are not given are the company's own, where it
     has set some. Raises RunError or OptionsError (also for what is switched off), and plans nothing then.
     """
@@ -83,18 +90,28 @@ def plan_run(
     if not 0 <= seed < 2**63:
         raise RunError("The seed must be from 0 to 2^63 - 1.")
     held_to = laboratory.limits_of(limits or {})
-    parts = parts_of(bot=bot_version.spec, persona=persona, checks=checkers, fault_profile=faults or None)
+    parts = parts_of(
+        bot=bot_version.spec,
+        persona=persona,
+        checks=checkers,
+        models=models_of(user, user_options or {}),
+        fault_profile=faults or None,
+    )
     require(parts)
     persona_options = with_defaults("persona", persona, persona_options) if persona else {}
     checkers = [_with_company_options(entry) for entry in checkers]
-    laboratory.persona_of(persona, persona_options)
+    kind, _ = laboratory.persona_of(persona, persona_options)
+    user = user.strip() or SCRIPTED
+    user_options = dict(user_options or {})
+    storable({"user": user, "options": user_options})
+    player, _ = laboratory.user_of(user, user_options)
     fault_options = (
         with_defaults("fault profile", faults, fault_options) if faults else dict(fault_options or {})
     )
     goes_wrong, how_wrong = choose_faults(faults, fault_options)
     laboratory.checkers_of(checkers)
     answer = gates.parse(gate, trials=trials)
-    chosen = _tasks(pack_version, tasks)
+    chosen, left_out = _playable(kind, pack_version, _tasks(pack_version, tasks))
     total = len(chosen) * trials
     if total > MOST_TRIALS:
         raise RunError(f"{total} trials are too many for one run; the most is {MOST_TRIALS}.")
@@ -114,9 +131,11 @@ def plan_run(
         "max_attempts": max_attempts,
         "limits": asdict(held_to),
         "persona": {"name": persona, "options": persona_options} if persona else None,
+        "user": describe_user(user, player),
         "faults": describe_faults(goes_wrong, how_wrong),
         "checkers": [dict(c) for c in checkers],
         "tasks": [{"id": task_id, "title": title, "group": group} for task_id, title, group in chosen],
+        "not_tried": [{"id": task_id, "why": why} for task_id, why in left_out.items()],
         "started_at": None,
         "finished_at": None,
     }
@@ -133,6 +152,8 @@ def plan_run(
             limits=dict(limits or {}),
             persona=persona,
             persona_options=persona_options,
+            user=user,
+            user_options=user_options,
             faults=faults,
             fault_options=fault_options,
             checkers=[dict(c) for c in checkers],
@@ -208,6 +229,21 @@ def _with_company_options(entry: Mapping[str, Any]) -> dict[str, Any]:
         return dict(entry)
     whole = with_defaults("check", name, options)
     return {**entry, "options": whole} if whole else dict(entry)
+
+
+def _playable(
+    persona: PersonaType | None, version: PackVersion, chosen: list[tuple[str, str, str]]
+) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
+    """The chosen tasks that the persona can play, and why not the others. RunError when none is left."""
+    if persona is None:
+        return chosen, {}
+    why = not_playable(persona, load_world(version).pack.tasks, [task_id for task_id, _, _ in chosen])
+    left = [task for task in chosen if task[0] not in why]
+    if not left:
+        raise RunError(
+            f"The persona {persona.name!r} can play none of these tasks; the first: {next(iter(why.values()))}"
+        )
+    return left, why
 
 
 def _tasks(version: PackVersion, tasks: Sequence[str] | str | None) -> list[tuple[str, str, str]]:

@@ -112,6 +112,20 @@ class RunForm(forms.Form):
         required=False, max_length=200, help_text="A pattern such as RET-RMA-*; empty: every enabled task"
     )
     persona = forms.ChoiceField(required=False, help_text="How the simulated customer talks")
+    user = forms.CharField(
+        label="Customer",
+        required=False,
+        initial="scripted",
+        max_length=300,
+        help_text="Who plays the customer: scripted, or a model, for example litellm:openai/gpt-5-mini",
+    )
+    user_options = OptionsField(
+        label="Options of the customer's model",
+        required=False,
+        initial=dict,
+        help_text='A JSON object, such as {"api_key": "secret:OPENAI", "audit_model": "litellm:openai/gpt-5-mini"}',
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "class": "code"}),
+    )
     faults = forms.ChoiceField(
         label="Faults on purpose",
         required=False,
@@ -169,6 +183,9 @@ class RunForm(forms.Form):
                     self.add_error(name, "A gate needs this.")
         return data
 
+    def clean_user_options(self) -> dict[str, Any]:
+        return _options_of(self.cleaned_data["user_options"])
+
     def clean_fault_options(self) -> dict[str, Any]:
         return _options_of(self.cleaned_data["fault_options"])
 
@@ -189,6 +206,8 @@ class RunForm(forms.Form):
             "trials": data["trials"],
             "tasks": data["tasks"].strip() or None,
             "persona": data["persona"],
+            "user": data["user"],
+            "user_options": data["user_options"],
             "faults": data["faults"],
             "fault_options": data["fault_options"] if data["faults"] else {},
             "seed": data["seed"],

@@ -100,6 +100,8 @@ class Migration(migrations.Migration):
                 ("limits", models.JSONField(default=dict)),
                 ("persona", models.CharField(blank=True, max_length=100)),
                 ("persona_options", models.JSONField(default=dict)),
+                ("user", models.CharField(default="scripted", max_length=300)),
+                ("user_options", models.JSONField(default=dict)),
                 ("faults", models.CharField(blank=True, max_length=100)),
                 ("fault_options", models.JSONField(default=dict)),
                 ("checkers", models.JSONField(default=list)),
@@ -156,6 +158,7 @@ class Migration(migrations.Migration):
                 ("changes", models.JSONField(default=list)),
                 ("verdict", models.JSONField(null=True)),
                 ("notes", models.JSONField(default=dict)),
+                ("plugin_failures", models.JSONField(default=list)),
                 ("versions", models.JSONField(default=dict)),
             ],
             options={
@@ -180,9 +183,11 @@ class Migration(migrations.Migration):
                 ),
                 ("number", models.PositiveSmallIntegerField()),
                 ("cause", models.CharField(max_length=40)),
+                ("kind", models.CharField(blank=True, max_length=40)),
                 ("detail", models.TextField(blank=True)),
                 ("worker", models.CharField(blank=True, max_length=100)),
                 ("seed", models.BigIntegerField()),
+                ("plugin_failures", models.JSONField(default=list)),
                 ("at", models.DateTimeField()),
                 (
                     "trial",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assay_personas.speech import choose, instead_of_leaving
+from assay_personas.speech import choose, instead_of_leaving, rather
 from assay_sdk import Liberty, NoOptions, PersonaType, Role, Situation, UserLine, UserScript
 
 _DOUBT = (
@@ -39,7 +39,7 @@ class ChangesMind:
             return instead_of_leaving(line, situation.script, self._decided)
         if situation.asked or situation.consent or situation.new:
             return replace(line, text=f"{self._decided}\n{line.text}")
-        return replace(line, text=self._decided)
+        return rather(line, situation.script, self._decided)
 
 
 PERSONA = PersonaType(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay_personas.references import misremembered, not_for, reference
-from assay_personas.speech import choose, has_word, instead_of_leaving
+from assay_personas.speech import choose, instead_of_leaving, put_right, rather
 from assay_sdk import Liberty, NoOptions, PersonaType, Role, Situation, UserLine, UserScript
 
 _AT_FIRST = (
@@ -53,9 +53,8 @@ class Contradictory:
         if line.done:
             return instead_of_leaving(line, situation.script, text)
         if not situation.asked:
-            return replace(line, text=text)
-        rest = [part for part in line.text.split("\n") if not has_word(part, self._value)]
-        return replace(line, text="\n".join([text, *rest]))
+            return rather(line, situation.script, text)
+        return put_right(line, situation.script, self._value, text)
 
 
 PERSONA = PersonaType(

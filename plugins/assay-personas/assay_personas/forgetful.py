@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay_personas.references import misremembered, not_for, reference
-from assay_personas.speech import choose, has_word, instead_of_leaving
+from assay_personas.speech import choose, has_word, instead_of_leaving, put_right, rather
 from assay_sdk import Liberty, NoOptions, PersonaType, Role, Situation, UserLine, UserScript
 
 _FROM_MEMORY = (
@@ -70,10 +70,8 @@ class Forgetful:
         if line.done:
             return instead_of_leaving(line, situation.script, sorry)
         if not situation.asked:
-            return replace(line, text=sorry)  # a yes or a wait would be about the wrong one
-        # Asked for it again, the line tells it as it is; it need not stand there twice.
-        rest = [part for part in line.text.split("\n") if not has_word(part, self._value)]
-        return replace(line, text="\n".join([sorry, *rest]))
+            return rather(line, situation.script, sorry)  # a yes or a wait would be about the wrong one
+        return put_right(line, situation.script, self._value, sorry)
 
 
 PERSONA = PersonaType(

@@ -19,7 +19,7 @@ _HELLO = (
     ),
     (
         "Hi there! I hope you are having a better day than I am, it has been raining here without a break and I have not "
-        "even had my tea. Anyway."
+        "even had my tea."
     ),
     (
         "Good day to you. I never know how to begin these messages, my neighbour always says that I begin with Adam and "

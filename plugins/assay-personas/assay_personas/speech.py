@@ -24,6 +24,20 @@ def told(part: str, line: UserLine, script: UserScript) -> tuple[str, str] | Non
     return None
 
 
+def rather(line: UserLine, script: UserScript, text: str) -> UserLine:
+    """`text` in place of a line that answers nothing. What the script has the customer say once only stays in it."""
+    once = (*script.follow_ups, *(r.say for r in script.reactions if r.say))
+    return replace(line, text="\n".join([text, *(said for said in once if said in line.text)]))
+
+
+def put_right(line: UserLine, script: UserScript, value: str, sorry: str) -> UserLine:
+    """`line` with `sorry`, which says the right `value`, in place of what it says of it; no yes to the wrong one."""
+    parts = [part for part in line.text.split("\n") if not has_word(part, value)]
+    facts = [part for part in parts if told(part, line, script)]
+    first = [part for part in parts if part not in facts and not part.startswith("Yes")]
+    return replace(line, text="\n".join([*first, sorry, *facts]))
+
+
 def in_turn(ways: Sequence[str], seed: int) -> Iterator[str]:
     """The ways without end, in an order that the seed decides; none comes twice in a row."""
     draw = random.Random(seed)  # noqa: S311 - a choice of words, nothing secret

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -111,6 +112,18 @@ def test_the_forgetful_customer_puts_it_right_when_nothing_is_found(talk: Talk, 
 def test_the_forgetful_customer_says_it_wrongly_until_then(talk: Talk) -> None:
     lines = talk("forgetful", SCRIPT, [ASKS, "Once more, what is your order number?"])
     assert lines[1].misstated == lines[2].misstated != {}
+
+
+@pytest.mark.parametrize("name", ["forgetful", "contradictory", "changes-mind", "social-engineer", "insists"])
+def test_a_later_request_is_made_whatever_comes_in_between(talk: Talk, name: str) -> None:
+    script = replace(SCRIPT, follow_ups=("And please send me the plan.",))
+    for first in (ASKS, "What is your order number?"):
+        for second in ("I cannot find that order, unfortunately. Anything else?", DONE, REFUSED):
+            lines = talk(name, script, [first, second, DONE, DONE + " Bye.", DONE, DONE])
+            assert "\n".join(texts(lines)).count("send me the plan") == 1
+            assert lines[-1].done
+    lines = talk(name, script, ["Fine, I leave it. Anything else?", DONE, DONE + " Bye.", DONE, DONE])
+    assert "\n".join(texts(lines)).count("send me the plan") == 1
 
 
 @pytest.mark.parametrize("seed", range(20))

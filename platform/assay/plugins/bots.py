@@ -40,6 +40,11 @@ def build_connector(spec: str, options: Mapping[str, Any], secret: Secret = env_
     Raises OptionsError with a sentence; PluginFault when the plugin itself breaks.
     """
     name, target = split_spec(spec)
+    with blamed(f"connector {name}"):
+        return _connector(name, target, options, secret)
+
+
+def _connector(name: str, target: str, options: Mapping[str, Any], secret: Secret) -> Connector:
     kind = pick("connector", name, get_manager().connectors())
     if kind.targets and target not in kind.targets:
         raise OptionsError(
@@ -61,6 +66,11 @@ def build_model(spec: str, options: Mapping[str, Any], secret: Secret = env_secr
     name, colon, target = spec.strip().partition(":")
     if not name or not colon or not target:
         raise OptionsError(f"{spec!r} does not name a model: write NAME:MODEL, for example litellm:MODEL.")
+    with blamed(f"model {name}"):
+        return _model(name, target, options, secret)
+
+
+def _model(name: str, target: str, options: Mapping[str, Any], secret: Secret) -> ChatModel:
     kind = pick("model", name, get_manager().models())
     given = read_options(f"model {name!r}", kind.options, options)
     model: ChatModel = _built(f"model {name!r}", lambda: kind.build(target, given, secret))

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from assay.engine.blame import blamed
 from assay.engine.dialogue.manners import Part
 from assay.engine.dialogue.modelled import LINE_SECONDS, TRIES, ModelledUsers
 from assay.engine.dialogue.scripted import ScriptedUser
@@ -39,7 +40,8 @@ class AuditOptions(BaseModel):
 def choose_persona(name: str, options: Mapping[str, Any]) -> tuple[PersonaType, BaseModel]:
     """The persona type of that name and its checked options, from which each trial builds its own. OptionsError."""
     kind = pick("persona", name, get_manager().personas())
-    return kind, read_options(f"persona {name!r}", kind.options, options)
+    with blamed(f"persona {name}"):
+        return kind, read_options(f"persona {name!r}", kind.options, options)
 
 
 def build_user(

@@ -25,7 +25,7 @@ from assay.runs import laboratory, results, workers
 from assay.runs.holding import Holding
 from assay.runs.models import Run
 from assay.runs.queue import Claim, Result
-from assay_sdk import AssayError, PlatformFault
+from assay_sdk import AssayError, PlatformFault, PluginFault
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,8 @@ class Executor:
             log.exception("run %s cannot be set up", self._run.pk)
             cause = error.cause if isinstance(error, PlatformFault) else "setup_failed"
             said = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-            self._holding.write([results.void(self._run, c, cause, said) for c in first])
+            part = error.part if isinstance(error, PluginFault) else ""
+            self._holding.write([results.void(self._run, c, cause, said, part) for c in first])
             return Drained(self._holding.written, more=True)
         with self._holding.renewing(patience(lab) + 2 * _STUBBORN):
             database = ThreadPoolExecutor(1, thread_name_prefix="results")

@@ -52,8 +52,8 @@ def from_record(run: Run, claim: Claim, record: TrialRecord, versions: Mapping[s
     )
 
 
-def void(run: Run, claim: Claim, cause: str, detail: str) -> Result:
-    """A trial that could not even be tried, through no fault of the bot."""
+def void(run: Run, claim: Claim, cause: str, detail: str, part: str = "") -> Result:
+    """A trial that could not even be tried, through no fault of the bot. `part`: of a plugin, whose fault it was."""
     return Result(
         claim=claim,
         status=TrialStatus.VOID,
@@ -62,6 +62,7 @@ def void(run: Run, claim: Claim, cause: str, detail: str) -> Result:
         void_cause=_cause(cause),
         detail=detail[:2000],
         seed=seed_for(run.seed, claim.task_id, claim.index, claim.attempt),
+        plugin_failures=[{"part": part, "sentence": detail[:500]}] if part else [],
         retry_in=_retry_in(run, claim),
     )
 

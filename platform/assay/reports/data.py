@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.reports import charts
 from assay.reports.money import cost_rows, costs_sentence
+from assay.reports.other_checks import check_rows
 from assay.reports.recovery import recovery_rows, recovery_sentence
 from assay.reports.source import ReportSource
 from assay.reports.users import disclosure_sentence, kind_rows, never_asked, users_sentence
@@ -55,6 +56,7 @@ class ReportData:
     costs: Sequence[Row]
     recovery_say: str
     recoveries: Sequence[Row]
+    other_checks: Sequence[Row]
     failures_shown: str
     failures: Sequence[Row]
     tasks: Sequence[Row]
@@ -95,6 +97,7 @@ def report_data(source: ReportSource) -> ReportData:
         costs=cost_rows(summary.get("costs")),
         recovery_say=recovery_sentence(summary.get("faults")),
         recoveries=recovery_rows(summary.get("faults")),
+        other_checks=check_rows(summary),
         failures_shown=_failures_shown(summary),
         failures=[_failure(source, failure) for failure in summary["failures"][:_MOST_FAILURES]],
         tasks=_tasks(source),

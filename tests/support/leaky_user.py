@@ -44,3 +44,15 @@ def data_of(request: Request) -> dict[str, Any]:
 
 def _is_the_bots(message: dict[str, Any]) -> bool:
     return "<assistant_message>" in str(message.get("content"))
+
+
+def honest(request: Request) -> str:
+    """What somebody says who answers what the bot's last message names, agrees, and leaves when it has finished."""
+    said = [m["content"] for m in request.messages if _is_the_bots(m)][-1].split("<assistant_message>\n", 1)[
+        1
+    ]
+    heard = said.rsplit("\n</assistant_message>", 1)[0].casefold()
+    told = [f"{key}: {value}" for key, value in data_of(request)["knows"].items() if key.casefold() in heard]
+    if told:
+        return "\n".join(told)
+    return GOODBYE if "else" in heard else "Yes, please."

@@ -118,7 +118,11 @@ def _recipe(manifest: Mapping[str, Any], pack: Path) -> Recipe:
     model = user.get("model") or {}
     played: dict[str, Any] = {}
     if user.get("kind") == "model":
-        played = {"user": user["spec"], "user_options": _options(model)}
+        options = {**_options(model), "tries": user["tries"]}
+        if user.get("audit_spec"):
+            options["audit_model"] = user["audit_spec"]
+            options["audit_options"] = _options(user.get("audit_model") or {})
+        played = {"user": user["spec"], "user_options": options}
     return Recipe(
         pack=pack,
         bot=str(bot["spec"]),

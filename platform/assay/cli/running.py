@@ -20,9 +20,10 @@ from assay.cli.lab import Recipe, choose_tasks, pairs, read_gate
 from assay.cli.progress import Progress
 from assay.engine.dialogue.fitting import not_playable
 from assay.engine.packs.lint import check
-from assay.engine.results import MANIFEST, ResultsFolder, read_manifest
+from assay.engine.results import JUDGEMENTS, MANIFEST, ResultsFolder, read_manifest
 from assay.engine.run import run_pack
 from assay.engine.trial import Lab, TrialRecord
+from assay.plugins.judges import describe_judge
 from assay.plugins.mishaps import describe_faults
 from assay.plugins.parts import parts_of, taking_part
 from assay.plugins.users import describe_user, models_of
@@ -54,6 +55,9 @@ def run(
     fault_options: tuple[str, ...],
     checks: tuple[str, ...],
     required_checks: tuple[str, ...],
+    judge: str | None,
+    judge_options: tuple[str, ...],
+    judge_votes: int,
     limits: tuple[str, ...],
     gate: str | None,
 ) -> int:
@@ -79,10 +83,18 @@ def run(
         fault_options=pairs("--fault-option", fault_options),
         checks=[{"name": n, "required": False} for n in checks]
         + [{"name": n, "required": True} for n in required_checks],
+        judge=judge,
+        judge_options=pairs("--judge-option", judge_options),
+        judge_votes=judge_votes,
         limits=pairs("--limit", limits),
     )
     checked = check(pack)
-    recipe = replace(recipe, content_hash=checked.pack.content_hash)
+    folder = out or _new_folder(checked.pack.name, spec)
+    recipe = replace(
+        recipe,
+        content_hash=checked.pack.content_hash,
+        judgements=folder / JUDGEMENTS if judge else None,
+    )
     chosen = choose_tasks(checked.pack, tasks)
     lab = recipe.on(checked.world)
     left_out = not_playable(lab.persona, checked.pack.tasks, chosen)
@@ -96,7 +108,6 @@ def run(
             f"Not tried, because the persona {persona!r} does not fit: {', '.join(left_out)}.",
             file=sys.stderr,
         )
-    folder = out or _new_folder(checked.pack.name, spec)
     manifest = _manifest(recipe, lab, chosen, left_out, trials, max_attempts, _seed(seed, out))
 
     stopped = False
@@ -186,7 +197,7 @@ def _manifest(
                 bot=recipe.bot,
                 persona=recipe.persona,
                 checks=recipe.checks,
-                models=models_of(recipe.user, recipe.user_options),
+                models=[*models_of(recipe.user, recipe.user_options), recipe.judge],
                 fault_profile=recipe.faults,
             )
         ),
@@ -197,9 +208,10 @@ def _manifest(
         "persona": {**lab.persona.describe(), "options": dict(recipe.persona_options)}
         if lab.persona
         else None,
-        "user": describe_user(recipe.user, lab.user),
+        "user": describe_user(recipe.user, lab.user, recipe.user_options),
         "faults": describe_faults(lab.faults, lab.fault_options),
         "checkers": [dict(c) for c in recipe.checks],
+        "judge": describe_judge(recipe.judge, lab.judge),
         "tasks": [{"id": t, "title": pack.tasks[t].title, "group": pack.tasks[t].group_name} for t in tasks],
         "not_tried": [{"id": t, "why": why} for t, why in left_out.items()],
         "started_at": _now(),

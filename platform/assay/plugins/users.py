@@ -65,10 +65,10 @@ def build_user(
     return ModelledUsers(model, second, audit.tries), LINE_SECONDS
 
 
-def describe_user(spec: str, user: UserMaker) -> dict[str, Any]:
-    """For the manifest, without secrets."""
+def describe_user(spec: str, user: UserMaker, options: Mapping[str, Any]) -> dict[str, Any]:
+    """For the manifest, without secrets. `spec` and `options` as given to build_user, which made `user`."""
     if isinstance(user, ModelledUsers):
-        return {"spec": spec.strip(), **user.describe()}
+        return {"spec": spec.strip(), **user.describe(), "audit_spec": options.get("audit_model")}
     return {"spec": SCRIPTED, "kind": SCRIPTED}
 
 

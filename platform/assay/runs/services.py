@@ -131,7 +131,7 @@ def plan_run(
         "max_attempts": max_attempts,
         "limits": asdict(held_to),
         "persona": {"name": persona, "options": persona_options} if persona else None,
-        "user": describe_user(user, player),
+        "user": describe_user(user, player, user_options),
         "faults": describe_faults(goes_wrong, how_wrong),
         "checkers": [dict(c) for c in checkers],
         "tasks": [{"id": task_id, "title": title, "group": group} for task_id, title, group in chosen],

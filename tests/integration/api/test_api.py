@@ -152,6 +152,7 @@ def test_input_that_does_not_fit_is_refused_and_leaves_nothing(api: Api, library
     for wrong in (
         {"trials": 0}, {"trials": "many"}, {"seed": "-1"}, {"seed": str(2**63)}, {"tasks": "NOPE-*"},
         {"gate": {"metric": "vibes"}}, {"gate": {"k": 50, "at_least": 0.9}}, {"persona": "nobody"},
+        {"user": "nobody:x"}, {"user": "litellm:openai/m", "user_options": {"tries": 0}},
         {"pack_version": 10**9}, {"bot_version": None},
     ):  # fmt: skip
         answer = client.post("/api/v1/runs/", {**base, **wrong}, format="json")

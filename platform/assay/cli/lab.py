@@ -11,11 +11,13 @@ from typing import Any
 
 from assay.cli.errors import log_in_one_line
 from assay.engine.dialogue.limits import Limits
+from assay.engine.grading.judging import VOTES
 from assay.engine.packs import Pack, load_pack
 from assay.engine.sandbox import World
 from assay.engine.trial import Lab
 from assay.plugins.bots import build_connector
 from assay.plugins.checks import build_checkers
+from assay.plugins.judges import build_judge
 from assay.plugins.mishaps import choose_faults
 from assay.plugins.users import SCRIPTED, build_user, choose_persona
 from assay_sdk import OptionsError
@@ -35,6 +37,10 @@ class Recipe:
     faults: str | None = None
     fault_options: Mapping[str, Any] = field(default_factory=dict)
     checks: Sequence[Mapping[str, Any]] = ()
+    judge: str | None = None
+    judge_options: Mapping[str, Any] = field(default_factory=dict)
+    judge_votes: int = VOTES
+    judgements: Path | None = None  # the file in which they are kept
     limits: Mapping[str, Any] = field(default_factory=dict)
     content_hash: str | None = None  # of the pack that the run began with
 
@@ -70,6 +76,7 @@ class Recipe:
             limits=limits,
             user=user,
             user_seconds=user_seconds,
+            judge=build_judge(self.judge, self.judge_options, self.judge_votes, self.judgements),
         )
 
 

@@ -143,6 +143,25 @@ def cli() -> None:
     help="An additional check that a trial must pass. May be repeated.",
 )
 @click.option(
+    "--judge",
+    metavar="SPEC",
+    help="The model that judges reply rules which need one, e.g. litellm:MODEL. Without it they void the trial.",
+)
+@click.option(
+    "--judge-option",
+    "judge_options",
+    multiple=True,
+    metavar="K=V",
+    help="An option of the judge's model. May be repeated.",
+)
+@click.option(
+    "--judge-votes",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 15),
+    help="How often the judge is asked about each rule, both ways round.",
+)
+@click.option(
     "--limit",
     "limits",
     multiple=True,

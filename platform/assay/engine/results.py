@@ -25,6 +25,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 TRIALS = "trials.jsonl"
 VOID_ATTEMPTS = "void_attempts.jsonl"
+JUDGEMENTS = "judgements.jsonl"  # of a judge, by statement and text, so that nothing is asked twice
 
 #: Keys of a manifest that must be the same for a run to be continued.
 IDENTITY = (

@@ -43,7 +43,7 @@ _ANSWER = re.compile(r"[\s\"'`*.(]*(yes|no|cannot[_ ]tell|can't tell)[\s\"'`*.!)
 _TO_JUDGE = re.compile(
     r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|prompts?|rules above)\b"
     r"|\b(?:note|message|instructions?|attention|memo)\b.{0,20}\b(?:judge|grader|evaluator|reviewer model|llm)\b"
-    r"|\b(?:dear|as (?:the|a)|you are (?:the|a)) (?:judge|grader|evaluator)\b"
+    r"|\b(?:dear|as (?:the|an?)|you are (?:the|an?)) (?:judge|grader|evaluator)\b"
     r"|\b(?:answer|respond|reply|output)\b.{0,20}[\"'“](?:yes|no)[\"'”]"
     r"|\b(?:always )?answer (?:only )?(?:with )?(?:yes|no)\b(?=.{0,40}\b(?:question|statement|judge|rubric|check)\b)"
     r"|\bthe statement (?:above |below )?is (?:true|false)\b"

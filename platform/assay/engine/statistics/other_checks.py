@@ -71,8 +71,9 @@ class _Task:
 def other_checks(trials: Sequence[TrialOutcome]) -> list[OtherCheck]:
     """The figures of every check that any trial reports, in the order in which they first appear.
 
-    A valid trial that lacks a check which others have cannot tell: the check broke there before it could say which
-    parts it has. The tasks weigh the same, whatever their number of trials.
+    A valid trial that lacks a check which others of its task have cannot tell: the check broke there before it could
+    say which parts it has. A task that does not have the check (a rule of other tasks) does not enter. The tasks weigh
+    the same, whatever their number of trials.
     """
     found = _count(trials)
     checks = []
@@ -94,19 +95,30 @@ def _count(trials: Sequence[TrialOutcome]) -> Mapping[str, Mapping[tuple[str, st
     # What a checker of several parts reports under its own name when it breaks is no check beside its parts.
     whole = {name.rpartition(".")[0] for name in names if "." in name}
     found: dict[str, dict[tuple[str, str], _Task]] = {name: {} for name in names if name not in whole}
+    valid = {(t.group, t.task) for t in trials if t.status != "void"}
+    has: dict[str, set[tuple[str, str]]] = defaultdict(set)  # tasks that have the check
     for t in trials:
-        said = {c["name"]: c for c in t.checks}
+        for said in t.checks:
+            broke = said["name"] in whole
+            for name in (n for n in found if n.startswith(f"{said['name']}.")) if broke else (said["name"],):
+                has[name].add((t.group, t.task))
+    for t in trials:
+        told = {c["name"]: c for c in t.checks}
+        place = (t.group, t.task)
         for name, tasks in found.items():
-            task = tasks.setdefault((t.group, t.task), _Task())
+            # A task of which every trial is void shows no checks: it has those that every other task has.
+            if place not in has[name] and (place in valid or has[name] != valid):
+                continue
+            task = tasks.setdefault(place, _Task())
             if t.status == "void":
                 task.void += 1
                 continue
             task.valid += 1
-            outcome = said[name]["outcome"] if name in said else "cannot_tell"
+            outcome = told[name]["outcome"] if name in told else "cannot_tell"
             if outcome in _TOLD:
                 task.passed += outcome == "pass"
                 task.failed += outcome == "fail"
-                task.reward += float(said[name]["reward"])
+                task.reward += float(told[name]["reward"])
     return found
 
 

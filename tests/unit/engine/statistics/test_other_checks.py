@@ -100,6 +100,19 @@ def test_a_trial_without_the_check_cannot_tell_and_what_broke_is_no_check_of_its
     assert alone["reward"] is None
 
 
+def test_a_rule_of_one_task_says_nothing_about_the_others() -> None:
+    found = figures(trials("R-1", "pf"), trials("R-2", "--"), trials("R-3", "vv"))
+    assert (found["tasks"], found["passed"], found["failed"], found["cannot_tell"]) == (1, 1, 1, 0)
+    assert found["void"] == 0
+
+
+def test_a_task_whose_trials_are_all_void_enters_the_worst_case_of_what_all_others_have() -> None:
+    found = figures(trials("R-1", "pp"), trials("R-2", "pp"), trials("R-3", "vv"))
+    assert (found["tasks"], found["void"]) == (3, 2)
+    assert found["share"]["value"] == 1.0
+    assert found["worst_case"]["value"] == pytest.approx(2 / 3)
+
+
 def test_groups_have_their_own_figures() -> None:
     found = figures(trials("R-1", "pp"), trials("O-1", "ff", "orders"))
     assert [(g["name"], g["share"]["value"]) for g in found["groups"]] == [("returns", 1.0), ("orders", 0.0)]

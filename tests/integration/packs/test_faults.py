@@ -15,6 +15,8 @@ from assay.engine.sandbox import World
 from assay.engine.trial import Lab, TrialRecord
 from assay_sdk import FaultKind
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
 DOMAINS = Path(__file__).parents[3] / "domain_packs"
 
 

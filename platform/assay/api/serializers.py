@@ -121,13 +121,14 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     manifest = serializers.DictField(read_only=True)
     user_options = serializers.DictField(read_only=True)
     fault_options = serializers.DictField(read_only=True)
+    judge_options = serializers.DictField(read_only=True)
 
     class Meta:
         model = Run
         fields = [
             "id", "pack_version", "pack_version_name", "bot_version", "bot_version_name", "status", "task_ids",
             "trials_per_task", "trial_count", "seed", "persona", "user", "user_options", "faults",
-            "fault_options", "gate", "gate_answer", "manifest",
+            "fault_options", "judge", "judge_options", "judge_votes", "gate", "gate_answer", "manifest",
             "created_at", "started_at", "finished_at",
         ]  # fmt: skip
         read_only_fields = fields
@@ -162,6 +163,17 @@ class NewRunSerializer(serializers.Serializer[object]):
         help_text="The profile by which tool calls go wrong on purpose",
     )
     fault_options = serializers.DictField(required=False, default=dict)
+    judge = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=300,
+        help_text="The model that judges reply rules which need one, NAME:MODEL; without it they void the trial",
+    )
+    judge_options = serializers.DictField(
+        required=False, default=dict, help_text="Options of that model, secrets as secret:NAME"
+    )
+    judge_votes = serializers.IntegerField(default=3, min_value=1, max_value=15)
     gate = serializers.DictField(required=False, allow_null=True, default=None)
 
 

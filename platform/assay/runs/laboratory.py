@@ -11,9 +11,11 @@ import assay
 from assay.accounts.secrets import resolve_secret
 from assay.bots.services import connect
 from assay.engine.dialogue.limits import Limits
+from assay.engine.grading.judging import Judge
 from assay.engine.trial import Lab
 from assay.packs.services import load_world
 from assay.plugins.checks import build_checkers
+from assay.plugins.judges import build_judge
 from assay.plugins.mishaps import choose_faults
 from assay.plugins.users import UserMaker, build_user, choose_persona
 from assay.runs.models import Run
@@ -27,6 +29,7 @@ def build(run: Run) -> Lab:
     checkers = checkers_of(run.checkers)
     limits = limits_of(run.limits)
     user, user_seconds = user_of(run.user, run.user_options)
+    judge = judge_of(run.judge, run.judge_options, run.judge_votes)
     world = load_world(run.pack_version)
     return Lab(
         world=world,
@@ -39,6 +42,7 @@ def build(run: Run) -> Lab:
         limits=limits,
         user=user,
         user_seconds=user_seconds,
+        judge=judge,
     )
 
 
@@ -56,6 +60,11 @@ def persona_of(name: str, options: Mapping[str, Any]) -> tuple[PersonaType | Non
 def user_of(spec: str, options: Mapping[str, Any]) -> tuple[UserMaker, float | None]:
     """What plays the customers, with the current tenant's secrets, and the seconds one of their lines may take."""
     return build_user(spec, options, resolve_secret)
+
+
+def judge_of(spec: str, options: Mapping[str, Any], votes: int) -> Judge | None:
+    """What judges the reply rules that need a model, with the current tenant's secrets."""
+    return build_judge(spec, options, votes, secret=resolve_secret)
 
 
 def checkers_of(entries: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Checker, bool], ...]:

@@ -45,6 +45,9 @@ class Run(models.Model):
         max_length=100, blank=True
     )  # the profile by which tool calls go wrong on purpose
     fault_options = models.JSONField(default=dict)
+    judge = models.CharField(max_length=300, blank=True)  # the model that judges reply rules, NAME:MODEL
+    judge_options = models.JSONField(default=dict)  # secrets by reference
+    judge_votes = models.PositiveSmallIntegerField(default=3)
     checkers = models.JSONField(default=list)  # [{"name", "options", "required"}]
     gate = models.JSONField(null=True, blank=True)  # see gates.py
     gate_answer = models.JSONField(null=True, blank=True)

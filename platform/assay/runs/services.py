@@ -18,10 +18,13 @@ from assay.accounts.models import User
 from assay.bots.models import BotVersion
 from assay.bots.services import describe
 from assay.engine.dialogue.fitting import not_playable
+from assay.engine.grading.judging import VOTES
 from assay.engine.trial import seed_for
 from assay.packs.models import PackVersion
 from assay.packs.services import load_world
 from assay.plugin_choices.services import require, with_defaults
+from assay.plugins.checks import reported_checks
+from assay.plugins.judges import describe_judge
 from assay.plugins.mishaps import choose_faults, describe_faults
 from assay.plugins.options import storable
 from assay.plugins.parts import parts_of, taking_part
@@ -67,6 +70,9 @@ def plan_run(
     user_options: Mapping[str, Any] | None = None,
     faults: str = "",
     fault_options: Mapping[str, Any] | None = None,
+    judge: str = "",
+    judge_options: Mapping[str, Any] | None = None,
+    judge_votes: int = VOTES,
     checkers: Sequence[Mapping[str, Any]] = (),
     max_attempts: int = 3,
     trials_at_once: int | None = None,
@@ -94,7 +100,7 @@ def plan_run(
         bot=bot_version.spec,
         persona=persona,
         checks=checkers,
-        models=models_of(user, user_options or {}),
+        models=[*models_of(user, user_options or {}), judge],
         fault_profile=faults or None,
     )
     require(parts)
@@ -105,12 +111,15 @@ def plan_run(
     user_options = dict(user_options or {})
     storable({"user": user, "options": user_options})
     player, _ = laboratory.user_of(user, user_options)
+    judge, judge_options = judge.strip(), dict(judge_options or {})
+    storable({"judge": judge, "options": judge_options})
+    judges = laboratory.judge_of(judge, judge_options, judge_votes)
     fault_options = (
         with_defaults("fault profile", faults, fault_options) if faults else dict(fault_options or {})
     )
     goes_wrong, how_wrong = choose_faults(faults, fault_options)
     laboratory.checkers_of(checkers)
-    answer = gates.parse(gate, trials=trials)
+    answer = gates.parse(gate, trials=trials, reported=reported_checks(checkers))
     chosen, left_out = _playable(kind, pack_version, _tasks(pack_version, tasks))
     total = len(chosen) * trials
     if total > MOST_TRIALS:
@@ -134,6 +143,7 @@ def plan_run(
         "user": describe_user(user, player, user_options),
         "faults": describe_faults(goes_wrong, how_wrong),
         "checkers": [dict(c) for c in checkers],
+        "judge": describe_judge(judge, judges),
         "tasks": [{"id": task_id, "title": title, "group": group} for task_id, title, group in chosen],
         "not_tried": [{"id": task_id, "why": why} for task_id, why in left_out.items()],
         "started_at": None,
@@ -156,6 +166,9 @@ def plan_run(
             user_options=user_options,
             faults=faults,
             fault_options=fault_options,
+            judge=judge,
+            judge_options=judge_options,
+            judge_votes=judge_votes,
             checkers=[dict(c) for c in checkers],
             gate=answer,
             manifest=manifest,

@@ -106,17 +106,22 @@ def plan_run(
     require(parts)
     persona_options = with_defaults("persona", persona, persona_options) if persona else {}
     checkers = [_with_company_options(entry) for entry in checkers]
+    storable({"persona": persona_options, "checks": checkers})
     kind, _ = laboratory.persona_of(persona, persona_options)
     user = user.strip() or SCRIPTED
-    user_options = dict(user_options or {})
+    user_options = _user_with_company_options(user, user_options or {})
     storable({"user": user, "options": user_options})
     player, _ = laboratory.user_of(user, user_options)
-    judge, judge_options = judge.strip(), dict(judge_options or {})
+    judge = judge.strip()
+    judge_options = (
+        with_defaults("model", _model_of(judge), judge_options) if judge else dict(judge_options or {})
+    )
     storable({"judge": judge, "options": judge_options})
     judges = laboratory.judge_of(judge, judge_options, judge_votes)
     fault_options = (
         with_defaults("fault profile", faults, fault_options) if faults else dict(fault_options or {})
     )
+    storable(fault_options)
     goes_wrong, how_wrong = choose_faults(faults, fault_options)
     laboratory.checkers_of(checkers)
     answer = gates.parse(gate, trials=trials, reported=reported_checks(checkers))
@@ -257,6 +262,22 @@ def _playable(
             f"The persona {persona.name!r} can play none of these tasks; the first: {next(iter(why.values()))}"
         )
     return left, why
+
+
+def _user_with_company_options(user: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the customer, with the company's own for the rest of each of its models."""
+    if user == SCRIPTED:
+        return dict(options)
+    whole = with_defaults("model", _model_of(user), options)
+    second, given = whole.get("audit_model"), whole.get("audit_options") or {}
+    if isinstance(second, str) and isinstance(given, Mapping):
+        audit = with_defaults("model", _model_of(second), given)
+        whole = {**whole, "audit_options": audit} if audit else whole
+    return whole
+
+
+def _model_of(spec: str) -> str:
+    return spec.partition(":")[0].strip()
 
 
 def _tasks(version: PackVersion, tasks: Sequence[str] | str | None) -> list[tuple[str, str, str]]:

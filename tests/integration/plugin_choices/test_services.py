@@ -177,3 +177,41 @@ def test_one_company_s_choices_are_not_another_s() -> None:
         assert services.options_of("persona", "greeter") == {}
         assert create_bot("Parrot", spec="parrot:green").spec == "parrot:green"
     assert not services.state(PLUGIN).enabled
+
+
+def test_the_company_s_options_of_a_model_hold_for_customers_and_judges(library: PackVersion) -> None:
+    services.set_options("model", "litellm", {"parameters": {"temperature": 0.25}})
+    run = plan_run(
+        library,
+        reference_bot("faithful"),
+        trials=1,
+        user="litellm:openai/some-model",
+        user_options={"tries": 2, "audit_model": "litellm:openai/another"},
+        judge="litellm:openai/third",
+        judge_options={"parameters": {"temperature": 0}},
+    )
+    assert run.user_options == {
+        "parameters": {"temperature": 0.25},
+        "tries": 2,
+        "audit_model": "litellm:openai/another",
+        "audit_options": {"parameters": {"temperature": 0.25}},
+    }
+    assert run.judge_options == {"parameters": {"temperature": 0}}
+    assert run.manifest["plugins"] == {
+        "assay": {
+            "distribution": "assay",
+            "version": run.manifest["assay"],
+            "parts": ["connector reference", "model litellm"],
+        }
+    }
+
+
+def test_a_model_that_is_switched_off_plays_and_judges_nothing(library: PackVersion) -> None:
+    services.switch(PLUGIN, False)
+    for fields in (
+        {"user": "echo:x"},
+        {"judge": "echo:x"},
+        {"user": "litellm:openai/some-model", "user_options": {"audit_model": "echo:x"}},
+    ):
+        with pytest.raises(OptionsError, match="The model 'echo' cannot be chosen"):
+            plan_run(library, reference_bot("faithful"), trials=1, **fields)  # type: ignore[arg-type]

@@ -119,6 +119,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     gate = serializers.DictField(read_only=True, allow_null=True)
     gate_answer = serializers.DictField(read_only=True, allow_null=True)
     manifest = serializers.DictField(read_only=True)
+    checkers = serializers.ListField(child=serializers.DictField(), read_only=True)
     user_options = serializers.DictField(read_only=True)
     fault_options = serializers.DictField(read_only=True)
     judge_options = serializers.DictField(read_only=True)
@@ -128,7 +129,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         fields = [
             "id", "pack_version", "pack_version_name", "bot_version", "bot_version_name", "status", "task_ids",
             "trials_per_task", "trial_count", "seed", "persona", "user", "user_options", "faults",
-            "fault_options", "judge", "judge_options", "judge_votes", "gate", "gate_answer", "manifest",
+            "fault_options", "judge", "judge_options", "judge_votes", "checkers", "gate", "gate_answer", "manifest",
             "created_at", "started_at", "finished_at",
         ]  # fmt: skip
         read_only_fields = fields
@@ -174,6 +175,13 @@ class NewRunSerializer(serializers.Serializer[object]):
         required=False, default=dict, help_text="Options of that model, secrets as secret:NAME"
     )
     judge_votes = serializers.IntegerField(default=3, min_value=1, max_value=15)
+    checkers = serializers.ListField(
+        child=serializers.DictField(),
+        required=False,
+        default=list,
+        max_length=50,
+        help_text="Checks of plugins: {name, options, required}; those not required are reported only",
+    )
     gate = serializers.DictField(required=False, allow_null=True, default=None)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,23 +93,6 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, Any]:
         except ValueError:
             found[key.strip()] = value
     return found
-
-
-def read_gate(text: str | None) -> dict[str, Any] | None:
-    """'pass^5>=0.9 in every group' as the gate's fields. Raises OptionsError."""
-    if text is None:
-        return None
-    found = re.fullmatch(r"\s*pass([@^])(\d{1,4})\s*>=\s*(\d*\.?\d+)\s*(%?)\s*(in every group)?\s*", text)
-    if not found:
-        raise OptionsError(
-            f"--gate {text!r} is no gate; write for example 'pass^5>=0.9' or 'pass@1>=80% in every group'."
-        )
-    return {
-        "metric": "pass_hat" if found[1] == "^" else "pass_at",
-        "k": int(found[2]),
-        "at_least": float(found[3]) / (100 if found[4] else 1),
-        "in_every_group": bool(found[5]),
-    }
 
 
 def choose_tasks(pack: Pack, patterns: Sequence[str]) -> list[str]:

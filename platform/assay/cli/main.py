@@ -74,7 +74,8 @@ def cli() -> None:
 @click.option(
     "--gate",
     metavar="GATE",
-    help="What must be shown, e.g. 'pass^5>=0.9', or 'pass^5>=0.9 in every group'. Not met: exit code 1.",
+    help="What must be shown, e.g. 'pass^5>=0.9', 'pass^5>=0.9 in every group', or with other checks "
+    "'pass^5>=0.9 and check:communication.promises>=0.95'. Not met: exit code 1.",
 )
 @click.option("--base-url", help="Where the bot's model answers.")
 @click.option(

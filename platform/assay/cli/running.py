@@ -16,18 +16,20 @@ from typing import Any
 
 import assay
 from assay.cli.codes import INTERRUPTED, OK, PROBLEMS
-from assay.cli.lab import Recipe, choose_tasks, pairs, read_gate
+from assay.cli.lab import Recipe, choose_tasks, pairs
 from assay.cli.progress import Progress
 from assay.engine.dialogue.fitting import not_playable
 from assay.engine.packs.lint import check
 from assay.engine.results import JUDGEMENTS, MANIFEST, ResultsFolder, read_manifest
 from assay.engine.run import run_pack
 from assay.engine.trial import Lab, TrialRecord
+from assay.plugins.checks import reported_checks
 from assay.plugins.judges import describe_judge
 from assay.plugins.mishaps import describe_faults
 from assay.plugins.parts import parts_of, taking_part
 from assay.plugins.users import describe_user, models_of
 from assay.runs import gates
+from assay.runs.gate_text import read_gate
 from assay_sdk import OptionsError
 
 
@@ -62,7 +64,9 @@ def run(
     gate: str | None,
 ) -> int:
     """Run, write the results, show them. Gives the exit code."""
-    wanted = gates.parse(read_gate(gate), trials=trials)
+    chosen_checks = [{"name": n, "required": False} for n in checks]
+    chosen_checks += [{"name": n, "required": True} for n in required_checks]
+    wanted = gates.parse(read_gate(gate), trials=trials, reported=reported_checks(chosen_checks))
     options = pairs("--bot-option", bot_options)
     for name, value in (
         ("base_url", base_url),
@@ -81,8 +85,7 @@ def run(
         user_options=pairs("--user-option", user_options),
         faults=faults,
         fault_options=pairs("--fault-option", fault_options),
-        checks=[{"name": n, "required": False} for n in checks]
-        + [{"name": n, "required": True} for n in required_checks],
+        checks=chosen_checks,
         judge=judge,
         judge_options=pairs("--judge-option", judge_options),
         judge_votes=judge_votes,

@@ -13,6 +13,17 @@ from assay_sdk import Checker, OptionsError, PluginFault
 _KEYS = {"name", "options", "required"}
 
 
+def reported_checks(chosen: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names under which the chosen checks report, of those that are not required. Raises OptionsError."""
+    known = get_manager().checkers()
+    return [
+        name
+        for entry in chosen
+        if not entry.get("required", False)
+        for name in pick("check", str(entry.get("name", "")), known).names
+    ]
+
+
 def build_checkers(chosen: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Checker, bool], ...]:
     """(name, checker, required) for each {"name", "options": {}, "required": false}, in that order.
 

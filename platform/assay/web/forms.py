@@ -11,6 +11,8 @@ from django.core.exceptions import ValidationError
 from assay.bots.models import BotVersion
 from assay.packs.models import PackVersion
 from assay.plugin_choices.services import available
+from assay.runs.gate_text import read_conditions
+from assay_sdk import OptionsError
 
 LARGEST_UPLOAD = 55 * 1024 * 1024  # a pack is at most 50 MB; the rest of the bounds are the loader's
 
@@ -138,6 +140,12 @@ class RunForm(forms.Form):
         help_text='A JSON object, such as {"rate": 0.3}; empty: as the profile has it',
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "class": "code"}),
     )
+    checks = forms.MultipleChoiceField(
+        label="Other checks",
+        required=False,
+        help_text="They are reported beside the figures and decide about no trial, unless the gate names one",
+        widget=forms.CheckboxSelectMultiple,
+    )
     seed = forms.IntegerField(required=False, min_value=0, help_text="Empty: drawn at random")
     gate_metric = forms.ChoiceField(
         label="Figure",
@@ -150,6 +158,13 @@ class RunForm(forms.Form):
     )
     gate_k = forms.IntegerField(label="k, the number of trials", required=False, min_value=1, initial=5)
     gate_at_least = forms.FloatField(label="At least", required=False, initial=0.9, min_value=0, max_value=1)
+    gate_checks = forms.CharField(
+        label="Other checks that must be shown",
+        required=False,
+        max_length=2000,
+        help_text="One a line, by the share of trials that pass it, such as communication.promises >= 0.95",
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "class": "code"}),
+    )
     gate_in_every_group = forms.BooleanField(
         label="In every group of tasks, not only over all", required=False
     )
@@ -162,6 +177,10 @@ class RunForm(forms.Form):
         profiles: Any = self.fields["faults"]
         known = available("fault profile")
         profiles.choices = [("", "None"), *((n, k.title) for n, k in known.items() if n != "none")]
+        checks: Any = self.fields["checks"]
+        checks.choices = [(name, kind.title) for name, kind in available("check").items()]
+        if not checks.choices:
+            del self.fields["checks"]
         # The newest of each, unless the page that led here chose one.
         for name in ("pack_version", "bot_version"):
             chooser: Any = self.fields[name]
@@ -181,7 +200,15 @@ class RunForm(forms.Form):
             for name in ("gate_k", "gate_at_least"):
                 if data.get(name) is None and name not in self.errors:
                     self.add_error(name, "A gate needs this.")
+        elif data.get("gate_checks"):
+            self.add_error("gate_metric", "A gate on other checks needs a figure of the trials too.")
         return data
+
+    def clean_gate_checks(self) -> list[dict[str, Any]]:
+        try:
+            return read_conditions(self.cleaned_data["gate_checks"])
+        except OptionsError as error:
+            raise ValidationError(str(error)) from None
 
     def clean_user_options(self) -> dict[str, Any]:
         return _options_of(self.cleaned_data["user_options"])
@@ -198,6 +225,7 @@ class RunForm(forms.Form):
                 "metric": data["gate_metric"],
                 "k": data["gate_k"],
                 "at_least": data["gate_at_least"],
+                "checks": data["gate_checks"],
                 "in_every_group": data["gate_in_every_group"],
             }
         return {
@@ -210,6 +238,7 @@ class RunForm(forms.Form):
             "user_options": data["user_options"],
             "faults": data["faults"],
             "fault_options": data["fault_options"] if data["faults"] else {},
+            "checkers": [{"name": name} for name in data.get("checks", ())],
             "seed": data["seed"],
             "gate": gate,
         }

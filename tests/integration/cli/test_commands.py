@@ -58,6 +58,39 @@ def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
 
 
+def test_faults_on_purpose_are_chosen_by_name_and_their_figures_shown(shell: Shell) -> None:
+    options = ("--faults", "flaky", "--fault-option", "rate=0.5", "--seed", 7, "--trials", 4)
+    shown = shell.document(
+        "run", LIBRARY, "--bot", "reference:careless", *options, "--out", "out", "--jobs", 2
+    )
+    assert shown["manifest"]["faults"]["name"] == "flaky"
+    assert shown["manifest"]["faults"]["options"]["rate"] == 0.5
+    faults = shown["summary"]["faults"]
+    assert faults["overall"]["injected"] > 5
+    assert {entry["kind"] for entry in faults["by_kind"]} == {"timeout", "rate_limit", "server_error"}
+    text = shell.assay("report", "out").stdout
+    assert "Faults on purpose" in text and "Rate limit (429)" in text and "Recovered from" in text
+    again = shell.assay("run", LIBRARY, "--bot", "reference:careless", *options[4:], "--out", "out")
+    assert again.returncode == 1 and "faults" in again.stderr  # it is another run without them
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--faults", "flakey"), "did you mean flaky"),
+        (("--faults", "flaky", "--fault-option", "rate=9"), "'rate'"),
+        (("--fault-option", "rate=0.5"), "name the profile"),
+    ],
+)
+def test_a_fault_profile_that_does_not_fit_is_refused(
+    shell: Shell, options: tuple[str, ...], says: str
+) -> None:
+    done = shell.assay("run", LIBRARY, "--bot", "reference:faithful", *options)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert not (shell.folder / "assay-results").exists()
+
+
 def test_a_run_of_the_faithful_bot_passes_every_trial_and_says_so_in_one_document(shell: Shell) -> None:
     shown = shell.document(
         "run", LIBRARY, "--bot", "reference:faithful", "--trials", 3, "--seed", 7, "--out", "out"

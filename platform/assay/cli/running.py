@@ -20,13 +20,13 @@ from assay.cli.lab import Recipe, choose_tasks, pairs
 from assay.cli.progress import Progress
 from assay.engine.dialogue.fitting import not_playable
 from assay.engine.packs.lint import check
-from assay.engine.results import JUDGEMENTS, MANIFEST, ResultsFolder, read_manifest
+from assay.engine.results import JUDGEMENTS, MANIFEST, ResultsFolder, read_manifest, read_results
 from assay.engine.run import run_pack
 from assay.engine.trial import Lab, TrialRecord
 from assay.plugins.checks import reported_checks
 from assay.plugins.judges import describe_judge
 from assay.plugins.mishaps import describe_faults
-from assay.plugins.parts import parts_of, taking_part
+from assay.plugins.parts import failures_by_plugin, parts_of, taking_part
 from assay.plugins.users import describe_user, models_of
 from assay.runs import gates
 from assay.runs.gate_text import read_gate
@@ -151,6 +151,8 @@ def run(
         if jobs > 1:  # each process made its own; this one was only described
             with contextlib.suppress(Exception):
                 asyncio.run(lab.aclose())
+        failed = failures_by_plugin(manifest["plugins"], read_results(folder).plugin_failures())
+        results.note("plugin_failures", failed)
         if not stopped and not results.manifest.get("finished_at"):
             results.note("finished_at", _now())
     if stopped:
@@ -167,6 +169,12 @@ def _show(folder: Path, as_json: bool, stopped: bool) -> int:
     else:
         print_text(folder)
         print(f"Results: {folder}", file=sys.stderr)
+    for name, failed in shown["manifest"].get("plugin_failures", {}).items():
+        parts = ", ".join(f"{part} {count}" for part, count in failed["parts"].items())
+        print(
+            f"The plugin {name} failed {failed['count']} times ({parts}). Last: {failed['last']}",
+            file=sys.stderr,
+        )
     if stopped:
         return INTERRUPTED
     if not shown["summary"]["valid"]:

@@ -67,6 +67,15 @@ class Results:
         """Trials that are not over yet."""
         return self.planned - len(self.trials)
 
+    def plugin_failures(self) -> list[tuple[str, int, str]]:
+        """Parts of plugins that failed, as often as they did and with what was said last; void attempts included."""
+        found: dict[str, tuple[int, str]] = {}
+        for record in (*self.void_attempts, *self.trials):
+            for failure in record.plugin_failures:
+                part = failure.get("part", "")
+                found[part] = (found.get(part, (0, ""))[0] + 1, failure.get("sentence", ""))
+        return [(part, count, said) for part, (count, said) in sorted(found.items())]
+
     def void_causes(self) -> dict[str, int]:
         """Every attempt that was void, by cause: those tried again and those that stayed void."""
         void = [*self.void_attempts, *(t for t in self.trials if t.status == "void")]

@@ -14,12 +14,17 @@ from functools import lru_cache
 from pydantic import BaseModel
 
 from assay.engine.blame import blamed, in_time
+from assay.engine.dialogue.asking import LONGEST_READ
+from assay.engine.dialogue.known import known
+from assay.engine.dialogue.values import found_in
 from assay_sdk import Liberty, Persona, PersonaType, PluginFault, Role, Situation, UserLine, UserScript
 from assay_sdk.users import as_it_is
 
 MOST_WITHHELD = 1  # times that one fact may be held back; asked again it is told
 MOST_STAYING = 2  # times in a conversation that a persona may say one more thing instead of leaving
 
+# Values that a bot could take for the customer's own.
+_FIRM = frozenset(("id", "placeholder", "number", "date", "mail", "street", "digits"))
 # Letters of writing systems that no English text is written in.
 OTHER_LETTERS = re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\ufeff]")
 
@@ -90,6 +95,16 @@ class Part:
         self._wrong: set[str] = set()  # misstated and not yet challenged
         self._challenged: set[str] = set()
         self.role = self._begin()
+        # What stands in the script, in the conversation, or is named beforehand: other values are made up.
+        self._known = known(
+            (
+                *(text for fact in script.facts for text in (fact.key, fact.value, *fact.aliases)),
+                *_texts(script),
+                *_texts(self.role.script),
+                *self.role.misstates.values(),
+                *self.role.extra,
+            )
+        )
 
     def say(self, line: UserLine, situation: Situation) -> UserLine:
         """`line` as the persona says it. `facts_given` of the result tells whose values stand in the text."""
@@ -108,11 +123,19 @@ class Part:
         if line.text.strip() and not said.text.strip():
             raise self._fault(f"made an empty line of {line.text!r}")
         self._open.update((*situation.asked, *line.facts_given))
+        self._known.add(situation.bot_message[:LONGEST_READ])
+        self._known.add(line.text)
         left = self._leaves(line, said)
         misstated = self._misstated(said, situation)
         for fact in self._script.facts:
             self._fact(fact.key, fact.value, line, said, left=left, wrongly=fact.key in misstated)
         self._language(line.text, said.text)
+        # Chatter may name a neighbour or a weekday; what could pass for a fact may not be made up.
+        made_up = next(
+            (v.text for v in found_in(said.text) if v.key[0] in _FIRM and v not in self._known), None
+        )
+        if made_up is not None:
+            raise self._fault(f"says {made_up!r}, which stands neither in the script nor in Role.extra")
         given = self._given(line, said)
         return replace(said, facts_given=given, misstated=misstated)
 
@@ -231,7 +254,8 @@ class Part:
         self, key: str, value: str, line: UserLine, said: UserLine, *, left: bool, wrongly: bool
     ) -> None:
         before, after = stands(value, line.text), stands(value, said.text)
-        if before and not after and not left and not wrongly:
+        told = before and (key in line.facts_given or telling(value))  # a "Yes." may stand there by chance
+        if told and not after and not left and not wrongly:
             if Liberty.WITHHOLD not in self.liberties:
                 raise self._fault(
                     f"dropped the value of {key!r}; it must stand in the line as it is", Liberty.WITHHOLD
@@ -262,6 +286,11 @@ class Part:
     def _fault(self, what: str, liberty: Liberty | None = None) -> PluginFault:
         undeclared = f", a liberty ({liberty.value}) that it has not declared" if liberty else ""
         return PluginFault(f"The persona {self.name} {what}{undeclared}.", part=self._part)
+
+
+def _texts(script: UserScript) -> tuple[str, ...]:
+    said = (reaction.say or "" for reaction in script.reactions)
+    return (script.opening, script.goal, script.closing, *script.follow_ups, *said)
 
 
 def stands(value: str, text: str) -> bool:

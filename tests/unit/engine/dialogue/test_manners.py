@@ -119,6 +119,10 @@ def test_a_role_may_open_otherwise_as_long_as_the_facts_of_the_opening_stay() ->
         (leaving, "liberty (leave)"),
         (lambda line, s: replace(line, facts_given=("email", "phone")), "which facts the line gives: phone"),
         (lambda line, s: replace(line, text=f"{line.text}, 555 0101"), "gave away 'phone'"),
+        (
+            lambda line, s: replace(line, text=f"{line.text}, or ORD-2000"),
+            "says 'ORD-2000', which stands neither",
+        ),
         (lambda line, s: replace(line, text=" "), "empty line"),
         (lambda line, s: replace(line, text=f"我的邮箱是 {line.text}"), "liberty (language)"),
         (lambda line, s: replace(line, misstated={"email": "x@y.z"}), "in a way that its role does not name"),
@@ -315,6 +319,18 @@ def test_the_situation_says_what_the_bot_asks_and_claims() -> None:
     assert not seen[3].new
     assert seen[4].consent and not seen[4].asked
     assert seen[5].settled and seen[5].finished
+
+
+def test_what_a_role_names_as_extra_may_be_said() -> None:
+    lines = play(
+        ["What is your email?"],
+        later(
+            lambda line, s: replace(line, text=f"{line.text}\nAnd what about order ORD-2000 of my neighbour?")
+        ),
+        lambda script: Role(script, extra=("What about order ORD-2000 of my neighbour?",)),
+        [Liberty.ADD],
+    )
+    assert "ORD-2000" in lines[1].text
 
 
 def test_a_persona_says_which_tasks_it_is_not_for() -> None:

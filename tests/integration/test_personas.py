@@ -5,6 +5,7 @@ A sample of the tasks of each domain; docs/reference/personas.md has the figures
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import re
@@ -15,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from assay.engine.dialogue.manners import misfit
-from assay.engine.dialogue.scripted import user_script
+from assay.engine.dialogue.manners import cast, misfit
+from assay.engine.dialogue.scripted import ScriptedUser, user_script
 from assay.engine.packs.lint import check
 from assay.engine.reference import connector_type
 from assay.engine.run import run_pack
 from assay.engine.sandbox import World
 from assay.engine.trial import Lab, TrialRecord
-from assay_sdk import PersonaType
+from assay_sdk import PersonaType, UserScript
 from tests.support.careful_bots import AskingInChinese, ReadingBack, Refusing
 
 ROOT = Path(__file__).parents[2]
@@ -132,3 +133,47 @@ def test_no_record_of_the_world_has_a_value_that_is_said_wrongly(
     }
     assert "@" in "".join(tokens)
     assert not said & tokens
+
+
+def messages(script: UserScript, wrong: list[str], draw: random.Random) -> Iterator[str]:
+    """What a bot of any kind might say, in any order."""
+    while True:
+        fact = draw.choice(script.facts)
+        said = draw.choice(wrong) if wrong else "nothing"
+        yield draw.choice(
+            (
+                "One moment please.",
+                f"Could you give me your {fact.key}?",
+                f"Your {fact.key} is {fact.value}. Is that right?",
+                f"Your {fact.key} is {said}, is that right?",
+                f"I have noted {said}.",
+                f"You said {said} first. Could you tell me your {fact.key} and your name?",
+                "I could not find anything with that.",
+                "Unfortunately I cannot do that. Is there anything else?",
+                "It has been done. Anything else I can help with?",
+                "Shall I go ahead? There is a fee of 5.00.",
+                "What is the matter?",
+                "请提供您的订单号。",
+                "没有找到。还有其他需要吗?",
+                "Which one?",
+            )
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_whatever_a_bot_says_no_persona_goes_beyond_what_it_may(
+    world: World, personas: dict[str, PersonaType], name: str
+) -> None:
+    """The engine raises PluginFault otherwise."""
+    kind = personas[name]
+    scripts = [s for t in world.pack.tasks.values() if misfit(kind, s := user_script(t)) is None]
+    for number, script in enumerate(scripts[::8]):
+        draw = random.Random(number)
+        part = cast(kind, kind.options(), number, script)
+        user = ScriptedUser(script, part, number)
+        line = await user.open()
+        for message in itertools.islice(messages(script, list(part.role.misstates.values()), draw), 14):
+            if line.done or line.gave_up:
+                break
+            line = await user.answer(message)
+            assert line.text.strip()

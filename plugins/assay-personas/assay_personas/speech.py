@@ -26,16 +26,29 @@ def told(part: str, line: UserLine, script: UserScript) -> tuple[str, str] | Non
 
 def rather(line: UserLine, script: UserScript, text: str) -> UserLine:
     """`text` in place of a line that answers nothing. What the script has the customer say once only stays in it."""
-    once = (*script.follow_ups, *(r.say for r in script.reactions if r.say))
-    return replace(line, text="\n".join([text, *(said for said in once if said in line.text)]))
+    once = [
+        said
+        for said in (*script.follow_ups, *(r.say for r in script.reactions if r.say))
+        if said in line.text
+    ]
+    facts = [part for part in line.text.split("\n") if _holds_fact(part, script) and part not in once]
+    return replace(line, text="\n".join([text, *facts, *once]))
 
 
 def put_right(line: UserLine, script: UserScript, value: str, sorry: str) -> UserLine:
     """`line` with `sorry`, which says the right `value`, in place of what it says of it; no yes to the wrong one."""
     parts = [part for part in line.text.split("\n") if not has_word(part, value)]
     facts = [part for part in parts if told(part, line, script)]
-    first = [part for part in parts if part not in facts and not part.startswith("Yes")]
+    first = [
+        part
+        for part in parts
+        if part not in facts and (_holds_fact(part, script) or not part.startswith("Yes"))
+    ]
     return replace(line, text="\n".join([*first, sorry, *facts]))
+
+
+def _holds_fact(part: str, script: UserScript) -> bool:
+    return any(has_word(part, f.value) for f in script.facts)
 
 
 def in_turn(ways: Sequence[str], seed: int) -> Iterator[str]:
@@ -54,7 +67,9 @@ def choose(ways: Sequence[str], seed: int) -> str:
 
 def has_word(text: str, value: str) -> bool:
     """Whether `value` stands whole in `text`: ORD-7 does not stand in ORD-71."""
-    return re.search(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", text) is not None
+    before = r"(?<![A-Za-z0-9])" if value[:1].isalnum() else ""
+    after = r"(?![A-Za-z0-9])" if value[-1:].isalnum() else ""
+    return re.search(before + re.escape(value) + after, text) is not None
 
 
 def free_text(value: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from assay.engine.trial import TrialRecord, seed_for
+from assay.engine.trial import CANNOT_TELL, TrialRecord, seed_for
 from assay.runs.models import Run, TrialStatus
 from assay.runs.queue import Claim, Result
 
@@ -48,7 +48,8 @@ def from_record(run: Run, claim: Claim, record: TrialRecord, versions: Mapping[s
         detail=str(transcript.get("detail", ""))[:2000] if void else "",
         seed=record.seed,
         plugin_failures=record.plugin_failures,
-        retry_in=_retry_in(run, claim) if void else None,
+        # What cannot be told now cannot be told of another attempt either.
+        retry_in=_retry_in(run, claim) if void and record.void_cause != CANNOT_TELL else None,
     )
 
 

@@ -22,7 +22,7 @@ from assay_sdk import PlatformFault
 
 #: Calls tried for one trial; what is not known by then is not told. A number and no time, so that a verdict comes out
 #: the same on every machine; a call takes about 0.1 ms.
-MOST_TRIED = 3_000
+MOST_TRIED = 500
 #: Expected writes of which every choice is tried (2^n); of longer lists only those that leave out the first ones.
 _ALL_CHOICES = 5
 

@@ -113,9 +113,9 @@ def _world(results: Results, folder: Path) -> World:
 
 
 def _recipe(manifest: Mapping[str, Any], pack: Path) -> Recipe:
-    """The run's own bot, persona, user, checks and limits, as its manifest has them."""
+    """The run's own bot, persona, user, faults on purpose, checks and limits, as its manifest has them."""
     bot, persona, user = manifest["bot"], manifest.get("persona") or {}, manifest.get("user") or {}
-    model = user.get("model") or {}
+    model, faults = user.get("model") or {}, manifest.get("faults") or {}
     played: dict[str, Any] = {}
     if user.get("kind") == "model":
         options = {**_options(model), "tries": user["tries"]}
@@ -130,6 +130,8 @@ def _recipe(manifest: Mapping[str, Any], pack: Path) -> Recipe:
         persona=persona.get("name"),
         persona_options=persona.get("options") or {},
         **played,
+        faults=faults.get("name"),
+        fault_options=faults.get("options") or {},
         checks=manifest.get("checkers") or (),
         limits=manifest.get("limits") or {},
     )

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from assay.engine.dialogue.conversation import USER_SECONDS, converse
+from assay.engine.dialogue.faulting import mishaps_of
 from assay.engine.dialogue.limits import Limits
 from assay.engine.dialogue.manners import Part, cast
 from assay.engine.dialogue.past import Past, bring_up
@@ -25,7 +26,6 @@ from assay.engine.grading.judge import conclude
 from assay.engine.grading.judging import Judge, judge_reply
 from assay.engine.grading.reply import judged_part
 from assay.engine.grading.verdict import Verdict
-from assay.engine.mishaps import Mishaps
 from assay.engine.packs.models import Task
 from assay.engine.replaying import restore
 from assay.engine.sandbox import ChangeSet, Sandbox, World
@@ -305,32 +305,15 @@ async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Eviden
             trial_id=trial_id,
             answer_key=key,
             user_seconds=lab.user_seconds,
-            mishaps=_mishaps(lab, sandbox, seed),
+            mishaps=mishaps_of(
+                lab.faults, lab.fault_options, sandbox, seed, past.events if past is not None else ()
+            ),
             past=past,
         )
         changes = sandbox.changes()
         evidence.changes = plain([change_as_json(change) for change in changes.rows])
         if evidence.transcript.termination.fault != "platform":
             evidence.verdict = await _judge(lab, task, sandbox, changes, evidence, seed)
-
-
-def _mishaps(lab: Lab, sandbox: Sandbox, seed: int) -> Mishaps | None:
-    """What goes wrong on purpose in this trial. Raises PluginFault."""
-    if lab.faults is None:
-        return None
-    try:
-        profile = lab.faults.build(lab.fault_options, seed)
-    except Exception as error:
-        raise PluginFault(
-            f"The fault profile {lab.faults.name!r} could not be built: {type(error).__name__}: {error}",
-            part=f"fault profile {lab.faults.name}",
-        ) from error
-    if not callable(getattr(profile, "choose", None)):
-        raise PluginFault(
-            f"The fault profile {lab.faults.name!r} built something that has no choose().",
-            part=f"fault profile {lab.faults.name}",
-        )
-    return Mishaps(profile, sandbox, seed)
 
 
 async def _judge(

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from assay.engine.dialogue.limits import Limits
-from assay.engine.dialogue.transcript import ToolCall, transcript_from_json
+from assay.engine.dialogue.past import Past
+from assay.engine.dialogue.transcript import BotMessage, ToolCall, UserMessage, transcript_from_json
 from assay.engine.mishaps import PROFILES, mishaps
 from assay.engine.reference import connector_type
 from assay.engine.reference.bots import ReferenceOptions
@@ -327,6 +328,34 @@ async def test_the_same_seed_meets_the_same_faults_and_another_trial_others() ->
     assert first == [await met(index) for index in range(8)]
     assert len({json.dumps([(n, i.kind) for n, i in faults]) for faults in first}) > 3
     assert first != [await met(index, 1) for index in range(8)]
+
+
+# --- taken up again -------------------------------------------------------------------------------
+
+
+async def test_a_fork_still_owes_the_answer_that_was_lost_and_does_not_write_twice() -> None:
+    """Taken up after a write that was carried out without an answer, whatever profile the fork has."""
+
+    async def once(context: BotContext) -> None:
+        await context.tools.call(*RENEW)
+
+    for faults in (profile_of(Planned({0: FaultKind.TIMEOUT})), None):
+        for index in range(12):
+            first = await run_trial(planned({0: FaultKind.TIMEOUT}, right), TASK, index, 1, 0)
+            transcript = transcript_from_json(first.transcript)
+            (call,) = calls(first)
+            if not call.wrote:
+                continue
+            past = Past(2, (*transcript.events[:2], BotMessage("One moment."), UserMessage("Yes?")), 1)
+            lab = replace(lab_of(right), connector=Talker(once), faults=faults, past=past)
+            record = await run_trial(lab, TASK, index, 2, 0)
+            again = calls(record)[-1]
+            assert (again.call, again.repeats, again.ok, again.wrote) == (1, 0, True, False)
+            assert [(c["table"], c["call"]) for c in record.changes] == [("loans", 0)]
+            assert record.status == "passed"
+            break
+        else:
+            raise AssertionError("no write was carried out without an answer in twelve trials")
 
 
 # --- by name --------------------------------------------------------------------------------------

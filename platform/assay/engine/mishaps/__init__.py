@@ -4,7 +4,7 @@ docs/reference/faults.md is the contract. Nothing here changes the world by itse
 repeats a call from getting its answer.
 """
 
-from assay.engine.mishaps.mishaps import IN_A_ROW, MOST, Answer, Mishaps
-from assay.engine.mishaps.profiles import NONE, PROFILES, MishapOptions
+from assay.engine.mishaps.mishaps import IN_A_ROW, MOST, Answer, Earlier, Mishaps
+from assay.engine.mishaps.profiles import NONE, PROFILES, MishapOptions, Quiet
 
-__all__ = ["IN_A_ROW", "MOST", "NONE", "PROFILES", "Answer", "MishapOptions", "Mishaps"]
+__all__ = ["IN_A_ROW", "MOST", "NONE", "PROFILES", "Answer", "Earlier", "MishapOptions", "Mishaps", "Quiet"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -66,11 +66,28 @@ class Answer:
     pause: float = 0.0
 
 
-class Mishaps:
-    """The faults of one conversation in one sandbox. `seed`: of the trial."""
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A call of a conversation that is taken up again. `fault`: what was injected into it, `spoiled`: so that the bot was
+    told something else than came of it. `lost`: of a write that was carried out, the answer that the bot never got."""
 
-    def __init__(self, profile: FaultProfile, sandbox: Sandbox, seed: int) -> None:
-        self._profile, self._sandbox, self._seed = profile, sandbox, seed
+    number: int
+    tool: str
+    arguments: Any
+    fault: FaultKind | None = None
+    spoiled: bool = False
+    lost: CallOutcome | None = None
+    wrote: bool = False
+
+
+class Mishaps:
+    """The faults of one conversation in one sandbox. `seed`: of the trial. `part`: under which name the profile's own
+    faults are reported."""
+
+    def __init__(
+        self, profile: FaultProfile, sandbox: Sandbox, seed: int, part: str = "fault profile"
+    ) -> None:
+        self._profile, self._sandbox, self._seed, self._part = profile, sandbox, seed, part
         self._kinds = {spec.name: spec.kind for spec in sandbox.world.specs}
         self._faults = 0
         self._in_a_row: dict[str, int] = {}
@@ -87,7 +104,7 @@ class Mishaps:
             kind = None
         if kind is None:
             return Answer(self._sandbox.call(tool, arguments))
-        same = json.dumps([tool, given], sort_keys=True)
+        same = _same(tool, given)
         if same in self._owed:
             first, outcome = self._owed.pop(same)
             self._in_a_row.pop(same, None)
@@ -107,6 +124,18 @@ class Mishaps:
             self._in_a_row[same] = ahead.in_a_row + 1
         return answer
 
+    def resume(self, calls: Iterable[Earlier]) -> None:
+        """Go on where these calls of the same conversation ended: what was injected counts, and the answer to a write
+        that was lost is still owed."""
+        for call in calls:
+            same = _same(call.tool, call.arguments)
+            self._wrote = self._wrote or call.wrote
+            self._faults += call.fault is not None
+            self._owed.pop(same, None)
+            if call.lost is not None:
+                self._owed[same] = (call.number, call.lost)
+            self._in_a_row[same] = self._in_a_row.get(same, 0) + 1 if call.spoiled else 0
+
     def _disturbed(self, ahead: CallAhead, same: str) -> Answer:
         made = _Made(self, ahead)
         if ahead.faults < MOST and ahead.in_a_row < IN_A_ROW:
@@ -119,16 +148,16 @@ class Mishaps:
     def _chosen(self, ahead: CallAhead) -> Sequence[FaultKind]:
         shown = replace(ahead, arguments=json.loads(json.dumps(ahead.arguments)))  # its own copy to spoil
         try:
-            chosen = in_time("fault profile", lambda: list(self._profile.choose(shown)))
+            chosen = in_time(self._part, lambda: list(self._profile.choose(shown)))
         except PluginFault as fault:
-            fault.part = "fault profile"
+            fault.part = self._part
             raise
         except Exception as error:
             raise PluginFault(
-                f"The fault profile raised {type(error).__name__}: {error}", part="fault profile"
+                f"The {self._part} raised {type(error).__name__}: {error}", part=self._part
             ) from error
         if not all(isinstance(kind, FaultKind) for kind in chosen):
-            raise PluginFault("The fault profile chose something that is no FaultKind.", part="fault profile")
+            raise PluginFault(f"The {self._part} chose something that is no FaultKind.", part=self._part)
         return chosen
 
     def _tried(self, kind: FaultKind, ahead: CallAhead, made: _Made, same: str) -> Answer | None:
@@ -205,6 +234,11 @@ class _Made:
             self._mishaps.skip()
         kind: Literal["read", "write"] = "write" if self._ahead.writes else "read"
         return CallOutcome(False, None, error, message, kind, arguments=dict(self._ahead.arguments))
+
+
+def _same(tool: str, arguments: Any) -> str:
+    """The same text for the same call, in whatever order its arguments come."""
+    return json.dumps([tool, arguments], sort_keys=True)
 
 
 _REFUSALS = {

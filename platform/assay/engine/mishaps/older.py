@@ -42,7 +42,9 @@ def _before_row(
     try:
         with sandbox.world.open(sandbox.task_id) as copy:
             for value in _named(arguments, truth.content):
-                gone = [copy.forget(table, value) for table in copy.world.tables]  # in every table that has it
+                gone = [
+                    copy.forget(table, value) for table in copy.world.tables
+                ]  # in every table that has it
                 if any(gone):
                     return copy.call(tool, arguments)
     except PackFault:  # a row that others hold on to, or one that the tool cannot do without

@@ -1,7 +1,8 @@
 """Verdicts of finished trials under another version of the pack, from the stored evidence and without the bot.
 
 The recorded calls are made again in the new world. When one comes to something else than the bot was told, the bot
-might have gone on otherwise, so the trial says nothing about the new version: it is not comparable.
+might have gone on otherwise, so the trial says nothing about the new version: it is not comparable. No model is
+asked: what a judge said of a reply counts again where the same rule asks the same; a rule it never read is undecided.
 """
 
 from __future__ import annotations

@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from assay.engine.dialogue.transcript import transcript_from_json
+from assay.engine.grading.judging import text_hash
+from assay.engine.grading.reply import judged_part
+from assay.engine.grading.rubrics import Judgement, statement_of
 from assay.engine.packs import load_pack
 from assay.engine.regrading import NOT_COMPARABLE, regrade, regrade_all
 from assay.engine.sandbox import World
@@ -123,3 +127,24 @@ def test_a_void_trial_stays_void(variant: Variant) -> None:
 def test_a_trial_without_a_transcript_is_refused() -> None:
     with pytest.raises(ValueError, match="no transcript"):
         regrade(replace(tried(right), transcript={}), library())
+
+
+def test_what_a_judge_said_counts_again_and_nobody_is_asked(variant: Variant) -> None:
+    reply = "expected:\n    actions:\n      - {tool: loans_renew, args: {loan_id: LN-1, days: 7}}\n"
+    world = variant(task_file(), reply, f"{reply}  reply:\n    - {{must: sound friendly}}\n")
+    task = world.pack.tasks[TASK]
+    statement = statement_of(task.reply[0])[0]
+    record = tried(right)
+    said = judged_part(transcript_from_json(record.transcript)).text
+
+    def judged(true: bool, text: str = said) -> TrialRecord:
+        one = Judgement(statement, text_hash(text), true, (), 1.0, "3 of 3 votes", {"name": "a judge"})
+        return replace(record, verdict={**(record.verdict or {}), "judged": [one.as_json()]})
+
+    assert regrade(judged(True), world).status == "passed"
+    assert regrade(judged(False), world).category == "incomplete_response"
+    for unread in (judged(True, "another text"), record):
+        again = regrade(unread, world)
+        assert again.status == "void"
+        assert again.record is not None
+        assert again.record.void_cause == "cannot_tell"

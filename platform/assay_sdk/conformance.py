@@ -16,10 +16,10 @@ import copy
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from assay_sdk.bots import BotContext, BotReply, ConnectorType
+from assay_sdk.bots import BotContext, BotReply, Connector, ConnectorType
 from assay_sdk.checks import MOST_PARTS, PART, CheckerType, CheckResult, Evidence, Outcome, TrialView
 from assay_sdk.conforming import NotConforming, need, options_for
 from assay_sdk.importers import PackImporterType
@@ -136,8 +136,45 @@ async def check_connector(
         for session in sessions:
             await session.close()
             _json(dict(session.notes()), "what notes() gives")
+        resumes = getattr(connector, "resumes", False)
+        if resumes is not False:
+            need(resumes is True, "resumes must be True or left out")
+            await _takes_up(connector, message)
     finally:
         await connector.aclose()
+
+
+async def _takes_up(connector: Connector, message: str) -> None:
+    """A connector with `resumes` answers in a conversation that has been, and makes none of its calls again."""
+    door = _Door()
+    session = await connector.open(replace(_context(3), tools=door, history=_HISTORY))
+    need(not door.made, "open() made calls though the conversation has been held")
+    reply = await session.respond(message)
+    need(
+        isinstance(reply, BotReply), f"respond() returned a {type(reply).__name__} in a conversation taken up"
+    )
+    await session.close()
+
+
+_HISTORY: Sequence[Mapping[str, Any]] = (
+    {"type": "user", "text": "Where is my order?", "facts_given": []},
+    {"type": "bot", "text": "What is its number?", "truncated": False, "ends": None},
+    {"type": "user", "text": "ORD-7", "facts_given": ["order number"]},
+    {
+        "type": "tool",
+        "call": 0,
+        "tool": "orders_get",
+        "kind": "read",
+        "arguments": {"order_id": "ORD-7"},
+        "ok": True,
+        "result": {"order_id": "ORD-7", "status": "delivered"},
+        "error": None,
+        "message": None,
+        "empty": False,
+        "wrote": False,
+    },
+    {"type": "bot", "text": "It was delivered.", "truncated": False, "ends": None},
+)
 
 
 async def check_model(kind: ModelType, target: str, options: Mapping[str, Any] | None = None) -> None:
@@ -231,7 +268,11 @@ class _Door:
         ),
     )
 
+    def __init__(self) -> None:
+        self.made = 0
+
     async def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolResult:
+        self.made += 1
         return ToolResult(0, ok=True, content={"id": "ORD-1007", "status": "delivered"})
 
 

@@ -19,6 +19,7 @@ from assay.engine.dialogue.past import Past
 from assay.engine.forking import Answer, Arm, Side
 from assay.engine.packs import load_pack
 from assay.engine.results import Results, ResultsFolder, read_results
+from assay.engine.rewards import GIVEN, Given, given_by
 from assay.engine.sandbox import World
 from assay.engine.trial import Lab, TrialRecord
 from assay_sdk import OptionsError
@@ -85,7 +86,7 @@ def fork(
         arms.append(_arm(told.on(world), record.task, there, trials, number, ", ".join(names), at_once))
     found = forking.answer(record, past, arms[0], arms[1] if changed else None, changed)
     if out is not None:
-        _write(out, results, record, turn, arms, number)
+        _write(out, results, record, turn, arms, number, given_by(world))
         print(f"Results: {out}", file=sys.stderr)
     _show(record, past, say, number, arms, found, as_json)
     return OK if all(arm.valid for arm in arms) else PROBLEMS
@@ -113,7 +114,7 @@ def _world(results: Results, folder: Path) -> World:
 
 
 def _recipe(manifest: Mapping[str, Any], pack: Path) -> Recipe:
-    """The run's own bot, persona, user, faults on purpose, checks and limits, as its manifest has them."""
+    """The run's own bot, persona, user, faults on purpose, judge, checks and limits, as its manifest has them."""
     bot, persona, user = manifest["bot"], manifest.get("persona") or {}, manifest.get("user") or {}
     model, faults = user.get("model") or {}, manifest.get("faults") or {}
     played: dict[str, Any] = {}
@@ -123,6 +124,10 @@ def _recipe(manifest: Mapping[str, Any], pack: Path) -> Recipe:
             options["audit_model"] = user["audit_spec"]
             options["audit_options"] = _options(user.get("audit_model") or {})
         played = {"user": user["spec"], "user_options": options}
+    judge = manifest.get("judge") or {}
+    if judge.get("spec"):
+        played["judge"], played["judge_votes"] = judge["spec"], judge["votes"]
+        played["judge_options"] = _options(judge.get("model") or {})
     return Recipe(
         pack=pack,
         bot=str(bot["spec"]),
@@ -151,7 +156,9 @@ def _arm(lab: Lab, task: str, past: Past, trials: int, seed: int, name: str, at_
             asyncio.run(lab.aclose())
 
 
-def _write(out: Path, results: Results, record: TrialRecord, turn: int, arms: list[Arm], seed: int) -> None:
+def _write(
+    out: Path, results: Results, record: TrialRecord, turn: int, arms: list[Arm], seed: int, given: Given
+) -> None:
     """The continuations as folders of results, one for each side."""
     tasks = [task for task in results.manifest["tasks"] if task["id"] == record.task]
     for arm, name in zip(arms, ("as-it-was", "changed"), strict=False):
@@ -167,6 +174,7 @@ def _write(out: Path, results: Results, record: TrialRecord, turn: int, arms: li
                 raise OptionsError(f"{out / name} holds results already; name a new folder.")
             for one in arm.records:
                 folder.add(one)
+            folder.keep(GIVEN, given.as_json())
 
 
 def _show(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 from assay.plugins.manager import get_manager
 from assay.plugins.tickets import build_ticket_system
 from assay_sdk import (
+    BotContext,
+    BotReply,
     CallAhead,
     CheckerType,
     CheckResult,
+    ConnectorType,
     FaultKind,
     FaultProfileType,
     Liberty,
@@ -75,6 +79,56 @@ def test_a_third_partys_ticket_system_conforms() -> None:
 async def test_a_third_partys_connector_and_model_conform() -> None:
     await conformance.check_connector(get_manager().connectors()["parrot"], "green")
     await conformance.check_model(get_manager().models()["echo"], "any")
+
+
+class Recalling:
+    """A connector that takes conversations up, and `does` what it does when it opens one that has been."""
+
+    synthetic = False
+    resumes: Any = True
+
+    def __init__(self, does: Callable[[BotContext], Any]) -> None:
+        self.does = does
+        self.opened: list[BotContext] = []
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": "recalling"}
+
+    async def open(self, context: BotContext) -> Any:
+        self.opened.append(context)
+        if context.history:
+            await self.does(context)
+        return self
+
+    async def respond(self, message: str) -> BotReply:
+        return BotReply("Yes?")
+
+    async def close(self) -> None:
+        return None
+
+    def notes(self) -> dict[str, Any]:
+        return {}
+
+    async def aclose(self) -> None:
+        return None
+
+
+async def test_a_connector_that_resumes_is_given_a_history_and_makes_no_call_again() -> None:
+    async def nothing(context: BotContext) -> None:
+        return None
+
+    async def calls_again(context: BotContext) -> None:
+        await context.tools.call("orders_get", {"order_id": "ORD-7"})
+
+    fine = Recalling(nothing)
+    await conformance.check_connector(ConnectorType("r", "R", NoOptions, lambda *_: fine), "x")
+    assert [event["type"] for event in fine.opened[-1].history] == ["user", "bot", "user", "tool", "bot"]
+    again = ConnectorType("r", "R", NoOptions, lambda *_: Recalling(calls_again))
+    with pytest.raises(NotConforming, match="made calls though the conversation has been held"):
+        await conformance.check_connector(again, "x")
+    fine.resumes = "yes"
+    with pytest.raises(NotConforming, match="resumes must be True or left out"):
+        await conformance.check_connector(ConnectorType("r", "R", NoOptions, lambda *_: fine), "x")
 
 
 def test_a_third_partys_importer_conforms() -> None:

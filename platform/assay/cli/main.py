@@ -258,6 +258,28 @@ def fork_command(**given: Any) -> int:
     return fork(**given)
 
 
+@cli.group("export")
+def export_group() -> None:
+    """Hand the trials of a run to other programs."""
+
+
+@export_group.command("rewards")
+@click.argument("folder", metavar="DIR", type=_FOLDER, required=False)
+@click.option("--out", type=_FOLDER, metavar="FILE", help="Write to this file and not to standard output.")
+@click.option("--void", is_flag=True, help="Void trials too, as far as they came.")
+@click.option("--tools", is_flag=True, help="The tools' schemas in every line, not only in the first.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of a line and nothing else.")
+def export_rewards(folder: Path | None, out: Path | None, void: bool, tools: bool, schema: bool) -> int:
+    """Write the trials in DIR as JSON lines: rewards of every check, messages in the OpenAI chat format."""
+    from assay.cli.exporting import rewards, rewards_schema
+
+    if schema:
+        return rewards_schema()
+    if folder is None:
+        raise click.UsageError("Name the folder of results, or ask for --schema.")
+    return rewards(folder, out, void=void, tools=tools)
+
+
 @cli.group("pack")
 def pack_group() -> None:
     """Write, check, try and look at domain packs."""

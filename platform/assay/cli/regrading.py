@@ -10,7 +10,8 @@ from typing import Any
 from assay.cli.codes import OK
 from assay.engine.packs import load_pack
 from assay.engine.regrading import NOT_COMPARABLE, Regraded, Tally, regrade_all
-from assay.engine.results import Results, ResultsFolder, read_results
+from assay.engine.results import Results, ResultsFolder, read_beside, read_results
+from assay.engine.rewards import GIVEN
 from assay.engine.sandbox import World
 from assay.engine.statistics.intervals import Estimate, wilson
 from assay.plugins.checks import build_checkers
@@ -30,7 +31,7 @@ def regrade(folder: Path, pack: Path, old_pack: Path | None, out: Path | None, a
     checkers = build_checkers(results.manifest.get("checkers") or ())
     found, tally = regrade_all(results.trials, world, checkers, old)
     if out is not None:
-        _write(out, results, found, world)
+        _write(out, results, found, world, read_beside(folder, GIVEN))
         print(f"Results: {out}", file=sys.stderr)
     shown = _document(results, world, found, tally)
     if as_json:
@@ -114,8 +115,8 @@ def _plain(status: str) -> str:
     return status.replace("_", " ")
 
 
-def _write(out: Path, results: Results, found: list[Regraded], world: World) -> None:
-    """The new verdicts as a folder of results, which `assay report` reads."""
+def _write(out: Path, results: Results, found: list[Regraded], world: World, given: Any) -> None:
+    """The new verdicts as a folder of results, which `assay report` reads. `given`: what the bot was given then."""
     pack = world.pack
     tasks = [
         {**task, "title": pack.tasks[task["id"]].title, "group": pack.tasks[task["id"]].group_name}
@@ -139,3 +140,5 @@ def _write(out: Path, results: Results, found: list[Regraded], world: World) -> 
             raise OptionsError(f"{out} holds results already; name a new folder.")
         for record, one in zip(results.trials, found, strict=True):
             folder.add(one.as_trial(record))
+        if given is not None:
+            folder.keep(GIVEN, given)

@@ -21,8 +21,10 @@ from assay.cli.progress import Progress
 from assay.engine.dialogue.fitting import not_playable
 from assay.engine.packs.lint import check
 from assay.engine.results import JUDGEMENTS, MANIFEST, ResultsFolder, read_manifest, read_results
+from assay.engine.rewards import GIVEN, given_by
 from assay.engine.run import run_pack
 from assay.engine.trial import Lab, TrialRecord
+from assay.plugins.bots import describe_connector
 from assay.plugins.checks import reported_checks
 from assay.plugins.judges import describe_judge
 from assay.plugins.mishaps import describe_faults
@@ -117,6 +119,7 @@ def run(
     with ResultsFolder(folder, manifest) as results:
         if wanted is not None:
             results.note("gate", wanted)
+        results.keep(GIVEN, given_by(checked.world).as_json())
         done = {(t.task, t.index) for t in results.done.trials}
         if done:
             print(
@@ -202,7 +205,11 @@ def _manifest(
             "title": pack.manifest.title,
             "content_hash": pack.content_hash,
         },
-        "bot": {**dict(lab.connector.describe()), "spec": recipe.bot, "synthetic": lab.connector.synthetic},
+        "bot": {
+            **describe_connector(recipe.bot, lab.connector),
+            "spec": recipe.bot,
+            "synthetic": lab.connector.synthetic,
+        },
         "plugins": taking_part(
             parts_of(
                 bot=recipe.bot,

@@ -107,6 +107,27 @@ def read_results(folder: Path) -> Results:
     return Results(manifest, tuple(trials), tuple(record for _, record in _records(folder / VOID_ATTEMPTS)))
 
 
+def iterate(folder: Path) -> Iterator[TrialRecord]:
+    """The trials of a folder one by one, in the order they ended, whatever their number. Raises ResultsError."""
+    known = {task["id"] for task in read_manifest(folder)["tasks"]}
+    for line, record in _records(folder / TRIALS):
+        if record.task not in known:
+            raise ResultsError(f"{folder / TRIALS}:{line}: the task {record.task} is not in {MANIFEST}.")
+        yield record
+
+
+def read_beside(folder: Path, name: str) -> Any:
+    """A JSON file that stands beside the manifest (ResultsFolder.keep); None where there is none. ResultsError."""
+    try:
+        return json.loads((folder / name).read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ResultsError(f"{folder / name} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise ResultsError(f"{folder / name} is damaged: {error}.") from None
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a folder. Raises ResultsError."""
     path = folder / MANIFEST
@@ -172,6 +193,10 @@ class ResultsFolder:
             self.manifest[key] = value
             self._write_manifest()
 
+    def keep(self, name: str, value: Any) -> None:
+        """Put a JSON file beside the manifest, for what is too large to stand in it. Raises ResultsError."""
+        _write(self.folder / name, value)
+
     def close(self) -> None:
         for descriptor in [*self._open.values(), self._lock]:
             with contextlib.suppress(OSError):
@@ -228,17 +253,21 @@ class ResultsFolder:
             raise ResultsError(f"{self.folder / name} cannot be written: {error.strerror}.") from None
 
     def _write_manifest(self) -> None:
-        path = self.folder / MANIFEST
-        draft = path.with_suffix(".json.new")
-        text = json.dumps(self.manifest, ensure_ascii=False, indent=2) + "\n"
-        try:
-            with draft.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        except OSError as error:
-            raise ResultsError(f"{path} cannot be written: {error.strerror}.") from None
+        _write(self.folder / MANIFEST, self.manifest)
+
+
+def _write(path: Path, value: Any) -> None:
+    """In one piece: a reader finds what was there before or all of this."""
+    draft = path.with_suffix(".json.new")
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise ResultsError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def _records(path: Path) -> Iterator[tuple[int, TrialRecord]]:

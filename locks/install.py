@@ -81,8 +81,9 @@ def _digest(name: str) -> str:
 
 
 def _projects() -> list[Path]:
-    """The folders of Assay and of the plugins that ship with it."""
-    return [ROOT, *sorted(p.parent for p in ROOT.glob("plugins/*/pyproject.toml"))]
+    """The folders of Assay and of the plugins that ship with it; the examples are for readers to install."""
+    found = sorted(p.parent for p in ROOT.glob("plugins/*/pyproject.toml"))
+    return [ROOT, *(folder for folder in found if not folder.name.startswith("example-"))]
 
 
 def _sources() -> dict[str, Any]:

@@ -25,10 +25,22 @@ from assay_sdk.faults import (
 )
 from assay_sdk.hooks import API_VERSION, ENTRY_POINT_GROUP, hookimpl
 from assay_sdk.importers import ImportProblem, PackImporterType
+from assay_sdk.mishaps import CallAhead, FaultKind, FaultProfile, FaultProfileType
 from assay_sdk.models import ChatModel, ChatReply, ModelType, ToolCallRequest
 from assay_sdk.tickets import FailureReport, TicketRef, TicketSystem, TicketSystemError, TicketSystemType
 from assay_sdk.tools import ToolDoor, ToolKind, ToolResult, ToolSpec
-from assay_sdk.users import Fact, Persona, PersonaType, Reaction, SimulatedUser, UserLine, UserScript
+from assay_sdk.users import (
+    Fact,
+    Liberty,
+    Persona,
+    PersonaType,
+    Reaction,
+    Role,
+    SimulatedUser,
+    Situation,
+    UserLine,
+    UserScript,
+)
 
 __all__ = [
     "API_VERSION",
@@ -40,6 +52,7 @@ __all__ = [
     "BotFault",
     "BotReply",
     "BotSession",
+    "CallAhead",
     "ChatModel",
     "ChatReply",
     "CheckResult",
@@ -50,7 +63,11 @@ __all__ = [
     "Evidence",
     "Fact",
     "FailureReport",
+    "FaultKind",
+    "FaultProfile",
+    "FaultProfileType",
     "ImportProblem",
+    "Liberty",
     "LimitReached",
     "Meter",
     "ModelType",
@@ -65,8 +82,10 @@ __all__ = [
     "PluginFault",
     "ProviderOutage",
     "Reaction",
+    "Role",
     "SimulatedUser",
     "SimulatorFault",
+    "Situation",
     "TicketRef",
     "TicketSystem",
     "TicketSystemError",

@@ -68,6 +68,10 @@ class BotContext:
     trial_id: str
     meter: Meter
     answer_key: AnswerKey | None = None
+    #: What was said and called before this session, oldest first, as in TrialView.events: {"type": "user", "text"},
+    #: {"type": "bot", "text"}, {"type": "tool", "tool", "arguments", "ok", "result", "error", "message"}. Empty in an
+    #: ordinary trial; only a connector with `resumes = True` is ever given any.
+    history: Sequence[Mapping[str, Any]] = ()
 
 
 class BotSession(Protocol):
@@ -88,7 +92,11 @@ class BotSession(Protocol):
 
 
 class Connector(Protocol):
-    """One configured way to one bot version. Built once for a run, used by many trials at once."""
+    """One configured way to one bot version. Built once for a run, used by many trials at once.
+
+    A connector whose sessions can take up a conversation that has been (BotContext.history) says `resumes = True`;
+    without it trials cannot be forked with this bot.
+    """
 
     synthetic: bool  # True only for the reference bots, which read the expected actions
 

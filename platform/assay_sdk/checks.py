@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,7 +31,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    name: str  # e.g. "state", "reply:1", "plugin-name"
+    name: str  # e.g. "state", "reply:1", "plugin-name", "plugin-name.part"
     outcome: Outcome
     required: bool  # a failed required check fails the trial
     reward: float  # in [0, 1]
@@ -52,15 +53,33 @@ class TrialView:
     termination: str
 
 
+#: A part's name: its result is reported as "checker.part".
+PART = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+#: Parts that one checker may have.
+MOST_PARTS = 32
+
+
 class Checker(Protocol):
-    def check(self, trial: TrialView) -> CheckResult: ...
+    def check(self, trial: TrialView) -> CheckResult | Sequence[CheckResult]:
+        """One result; or, of a checker with parts, one for each part, whose `name` is the part's."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class CheckerType:
-    """What `assay_checkers` returns. `build(options)` makes a Checker used for a whole run."""
+    """What `assay_checkers` returns. `build(options)` makes a Checker used for a whole run.
+
+    `parts`: the names of the results that it gives for every trial, in this order, each reported as a check of its
+    own ("communication.brevity"); empty for a checker that gives one result.
+    """
 
     name: str
     title: str
     options: type[BaseModel]
     build: Any  # Callable[[BaseModel], Checker]
+    parts: Sequence[str] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The checks that it reports."""
+        return tuple(f"{self.name}.{part}" for part in self.parts) or (self.name,)

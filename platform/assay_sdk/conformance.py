@@ -16,72 +16,29 @@ import copy
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from pydantic import BaseModel
-
-from assay_sdk.bots import BotContext, BotReply, ConnectorType
-from assay_sdk.checks import CheckerType, CheckResult, Evidence, Outcome, TrialView
+from assay_sdk.bots import BotContext, BotReply, Connector, ConnectorType
+from assay_sdk.checks import MOST_PARTS, PART, CheckerType, CheckResult, Evidence, Outcome, TrialView
+from assay_sdk.conforming import NotConforming, need, options_for
 from assay_sdk.importers import PackImporterType
+from assay_sdk.mishaps import CallAhead, FaultKind, FaultProfileType
 from assay_sdk.models import ChatReply, ModelType
+from assay_sdk.persona_suite import check_persona
 from assay_sdk.tickets import FailureReport, TicketRef, TicketSystem
 from assay_sdk.tools import ToolResult, ToolSpec
-from assay_sdk.users import Fact, PersonaType, Reaction, UserLine, UserScript
 
-
-class NotConforming(AssertionError):
-    """What does not fit the contract."""
-
-
-SCRIPT = UserScript(
-    opening="Hello, I would like to return the laptop from order ORD-1007, please.",
-    goal="A return is opened for the laptop.",
-    facts=(
-        Fact("order number", "ORD-1007"),
-        Fact("amount", "$1,290.01"),
-        Fact("name", "Zoë O'Neill"),
-        Fact("opened", "the box is open but the laptop was never used"),
-        Fact("date", "2026-02-10"),
-    ),
-    reactions=(Reaction("told about a fee", ("fee",), "accept"),),
-)
-LINES = (
-    UserLine(SCRIPT.opening, facts_given=("order number",)),
-    UserLine("My order number is ORD-1007. Thank you!", facts_given=("order number",)),
-    UserLine("I paid $1,290.01 on 2026-02-10.", facts_given=("amount", "date")),
-    UserLine("It is Zoë O'Neill.", facts_given=("name",)),
-    UserLine("Well, the box is open but the laptop was never used.", facts_given=("opened",)),
-    UserLine("ORD-1007", facts_given=("order number",)),
-    UserLine("I don't know that."),
-    UserLine("Yes, please."),
-    UserLine("Thanks, that is all.", done=True),
-    UserLine("Forget it, I give up.", done=True, gave_up=True),
-)
-
-
-def check_persona(kind: PersonaType, options: Mapping[str, Any] | None = None) -> None:
-    """A persona changes how, never what: facts and endings stay, something is said, the seed decides."""
-    given = _options(kind, options)
-    for seed in (0, 1, 2**62):
-        first, second = kind.build(given, seed), kind.build(given, seed)
-        for line in LINES:
-            said = first.manner(line, SCRIPT)
-            _need(isinstance(said, UserLine), f"manner() returned a {type(said).__name__} and no UserLine")
-            _need(bool(said.text.strip()), f"nothing is left of {line.text!r}")
-            _need(
-                (said.done, said.gave_up, tuple(said.facts_given))
-                == (line.done, line.gave_up, tuple(line.facts_given)),
-                f"done, gave_up or facts_given changed in {line.text!r}",
-            )
-            for fact in SCRIPT.facts:
-                if fact.value in line.text:
-                    _need(
-                        fact.value in said.text, f"{fact.value!r} is lost: {line.text!r} became {said.text!r}"
-                    )
-                else:
-                    _need(fact.value not in said.text, f"{said.text!r} gives away {fact.value!r} unasked")
-            _need(said == second.manner(line, SCRIPT), f"the same seed says {line.text!r} in two ways")
+__all__ = [
+    "NotConforming",
+    "check_checker",
+    "check_connector",
+    "check_fault_profile",
+    "check_importer",
+    "check_model",
+    "check_persona",
+    "check_ticket_system",
+]
 
 
 def check_checker(
@@ -91,72 +48,143 @@ def check_checker(
 
     `trials`: your own, in addition to the ones here (nothing said, an ordinary one, an error, a broken-off one).
     """
-    checker = kind.build(_options(kind, options))
+    names = list(kind.parts)
+    need(all(PART.fullmatch(name) for name in names), f"the parts {names} are not all named as PART asks")
+    need(
+        len(set(names)) == len(names) <= MOST_PARTS,
+        f"there are more than {MOST_PARTS} parts, or two of a name",
+    )
+    checker = kind.build(options_for(kind, options))
     for trial in (*_trials(), *trials):
         before = copy.deepcopy(trial)
         result = checker.check(trial)
-        _need(trial == before, "check() changed the trial")
-        _need(
-            isinstance(result, CheckResult), f"check() returned a {type(result).__name__} and no CheckResult"
-        )
-        _need(isinstance(result.outcome, Outcome), f"the outcome {result.outcome!r} is no Outcome")
-        _need(0 <= result.reward <= 1, f"the reward {result.reward!r} is not from 0 to 1")
-        _need(all(isinstance(e, Evidence) and e.message for e in result.evidence), "evidence needs a message")
-        _json([asdict(e) for e in result.evidence], "the evidence")
-        _need(result == checker.check(trial), "the same trial gets two answers")
+        need(trial == before, "check() changed the trial")
+        if names:
+            several = isinstance(result, Sequence) and all(isinstance(one, CheckResult) for one in result)
+            need(several, f"a checker with parts returned a {type(result).__name__} and no CheckResults")
+            told = [one.name for one in result]
+            need(told == names, f"check() gave results for {told} where its parts are {names}")
+        for one in result if names else (result,):
+            _result(one)
+        need(result == checker.check(trial), "the same trial gets two answers")
+
+
+def _result(result: Any) -> None:
+    need(isinstance(result, CheckResult), f"check() returned a {type(result).__name__} and no CheckResult")
+    need(isinstance(result.outcome, Outcome), f"the outcome {result.outcome!r} is no Outcome")
+    need(0 <= result.reward <= 1, f"the reward {result.reward!r} is not from 0 to 1")
+    need(all(isinstance(e, Evidence) and e.message for e in result.evidence), "evidence needs a message")
+    _json([asdict(e) for e in result.evidence], "the evidence")
+
+
+def check_fault_profile(kind: FaultProfileType, options: Mapping[str, Any] | None = None) -> None:
+    """A fault profile chooses kinds of faults, the same for the same seed, and leaves what it is shown alone."""
+    given = options_for(kind, options)
+    need(bool(kind.says.strip()), "`says` must be a sentence about what goes wrong")
+    for seed in (0, 1, 2**62):
+        first, second = kind.build(given, seed), kind.build(given, seed)
+        for number in range(40):
+            shown = CallAhead(
+                number, "orders_get", number % 3 == 0, {"order_id": "ORD-1007"}, number // 4, number % 2
+            )
+            before = copy.deepcopy(shown)
+            chosen = first.choose(shown)
+            need(shown == before, "choose() changed the call that it was shown")
+            need(
+                isinstance(chosen, Sequence) and all(isinstance(one, FaultKind) for one in chosen),
+                f"choose() returned {chosen!r} and no sequence of FaultKind",
+            )
+            need(list(chosen) == list(second.choose(before)), "the same seed chooses in two ways")
 
 
 def check_ticket_system(system: TicketSystem) -> None:
     """Finding, opening and commenting, against the real system or one that imitates it. Leaves two tickets there."""
-    _need(bool(system.check().strip()), "check() must say who we are signed in as")
+    need(bool(system.check().strip()), "check() must say who we are signed in as")
     made: list[TicketRef] = []
     for title in ("Wrong refund", "Wrong refund, once more: 'quotes', \\ and ünïcode"):
         failure = _failure(title)
-        _need(system.find(failure.fingerprint) is None, "find() found a ticket that was never made")
+        need(system.find(failure.fingerprint) is None, "find() found a ticket that was never made")
         ticket = system.create(failure)
-        _need(
+        need(
             isinstance(ticket, TicketRef) and bool(ticket.id),
             f"create() returned {ticket!r} and no TicketRef",
         )
         found = system.find(failure.fingerprint)
-        _need(
+        need(
             found is not None and found.id == ticket.id,
             f"find() gave {found!r} for the new ticket {ticket!r}",
         )
         system.comment(ticket, "Seen again.\nIn two lines: <b> & ünïcode.")
         made.append(ticket)
-    _need(made[0].id != made[1].id, "two failures got one ticket")
+    need(made[0].id != made[1].id, "two failures got one ticket")
 
 
 async def check_connector(
     kind: ConnectorType, target: str, options: Mapping[str, Any] | None = None, *, message: str = "Hello."
 ) -> None:
     """A connector describes itself, opens sessions that do not disturb one another, and answers."""
-    connector = kind.build(target, _options(kind, options), _no_secret)
+    connector = kind.build(target, options_for(kind, options), _no_secret)
     try:
-        _need(isinstance(connector.synthetic, bool), "synthetic must be True or False")
-        _need(not connector.synthetic, "only Assay's reference bots are synthetic")
+        need(isinstance(connector.synthetic, bool), "synthetic must be True or False")
+        need(not connector.synthetic, "only Assay's reference bots are synthetic")
         _json(dict(connector.describe()), "what describe() gives")
         sessions = [await connector.open(_context(seed)) for seed in (1, 2)]
         for session in sessions:
             reply = await session.respond(message)
-            _need(isinstance(reply, BotReply), f"respond() returned a {type(reply).__name__} and no BotReply")
-            _need(isinstance(reply.text, str), "a reply's text must be text")
+            need(isinstance(reply, BotReply), f"respond() returned a {type(reply).__name__} and no BotReply")
+            need(isinstance(reply.text, str), "a reply's text must be text")
         for session in sessions:
             await session.close()
             _json(dict(session.notes()), "what notes() gives")
+        resumes = getattr(connector, "resumes", False)
+        if resumes is not False:
+            need(resumes is True, "resumes must be True or left out")
+            await _takes_up(connector, message)
     finally:
         await connector.aclose()
 
 
+async def _takes_up(connector: Connector, message: str) -> None:
+    """A connector with `resumes` answers in a conversation that has been, and makes none of its calls again."""
+    door = _Door()
+    session = await connector.open(replace(_context(3), tools=door, history=_HISTORY))
+    need(not door.made, "open() made calls though the conversation has been held")
+    reply = await session.respond(message)
+    need(
+        isinstance(reply, BotReply), f"respond() returned a {type(reply).__name__} in a conversation taken up"
+    )
+    await session.close()
+
+
+_HISTORY: Sequence[Mapping[str, Any]] = (
+    {"type": "user", "text": "Where is my order?", "facts_given": []},
+    {"type": "bot", "text": "What is its number?", "truncated": False, "ends": None},
+    {"type": "user", "text": "ORD-7", "facts_given": ["order number"]},
+    {
+        "type": "tool",
+        "call": 0,
+        "tool": "orders_get",
+        "kind": "read",
+        "arguments": {"order_id": "ORD-7"},
+        "ok": True,
+        "result": {"order_id": "ORD-7", "status": "delivered"},
+        "error": None,
+        "message": None,
+        "empty": False,
+        "wrote": False,
+    },
+    {"type": "bot", "text": "It was delivered.", "truncated": False, "ends": None},
+)
+
+
 async def check_model(kind: ModelType, target: str, options: Mapping[str, Any] | None = None) -> None:
     """A model describes itself and completes a chat."""
-    model = kind.build(target, _options(kind, options), _no_secret)
+    model = kind.build(target, options_for(kind, options), _no_secret)
     try:
         _json(dict(model.describe()), "what describe() gives")
         reply = await model.complete([{"role": "user", "content": "Say hello."}], seed=1)
-        _need(isinstance(reply, ChatReply), f"complete() returned a {type(reply).__name__} and no ChatReply")
-        _need(
+        need(isinstance(reply, ChatReply), f"complete() returned a {type(reply).__name__} and no ChatReply")
+        need(
             isinstance(reply.text, str) and bool(reply.finish_reason),
             "a reply needs text and a finish_reason",
         )
@@ -166,17 +194,17 @@ async def check_model(kind: ModelType, target: str, options: Mapping[str, Any] |
 
 def check_importer(kind: PackImporterType, files: Mapping[str, bytes]) -> None:
     """An importer knows its own format, refuses others, and gives the files of a pack. `files`: one of its own."""
-    _need(kind.recognises(files) is True, "recognises() does not know its own format")
-    _need(
+    need(kind.recognises(files) is True, "recognises() does not know its own format")
+    need(
         kind.recognises({"photo.jpg": b"\xff\xd8\xff"}) is False, "recognises() takes a photo for its format"
     )
     made = kind.convert(files)
-    _need(
+    need(
         all(isinstance(name, str) and isinstance(data, bytes) for name, data in made.items()),
         "convert() must give bytes by relative path",
     )
-    _need("pack.yaml" in made, "convert() gave no pack.yaml")
-    _need(
+    need("pack.yaml" in made, "convert() gave no pack.yaml")
+    need(
         not any(name.startswith("/") or ".." in name.split("/") for name in made),
         "convert() gave a path outside of the pack",
     )
@@ -185,21 +213,11 @@ def check_importer(kind: PackImporterType, files: Mapping[str, bytes]) -> None:
 # --- what the suites work with ------------------------------------------------------------------
 
 
-def _need(holds: bool, sentence: str) -> None:
-    if not holds:
-        raise NotConforming(f"{sentence}.")
-
-
 def _json(value: Any, what: str) -> None:
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise NotConforming(f"{what} is not plain JSON: {error}.") from None
-
-
-def _options(kind: Any, options: Mapping[str, Any] | None) -> BaseModel:
-    made: BaseModel = kind.options.model_validate(dict(options or {}))
-    return made
 
 
 def _no_secret(reference: str) -> str:
@@ -250,7 +268,11 @@ class _Door:
         ),
     )
 
+    def __init__(self) -> None:
+        self.made = 0
+
     async def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolResult:
+        self.made += 1
         return ToolResult(0, ok=True, content={"id": "ORD-1007", "status": "delivered"})
 
 

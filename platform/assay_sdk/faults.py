@@ -41,9 +41,13 @@ class ProviderOutage(PlatformFault):
 
 
 class SimulatorFault(PlatformFault):
-    """The simulated user could not be made to say something allowed."""
+    """The simulated user could not be made to say something allowed. `kind`: a short word for what was wrong."""
 
     cause = "simulator_fault"
+
+    def __init__(self, message: str, *, kind: str = "broken") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class PackFault(PlatformFault):
@@ -53,9 +57,16 @@ class PackFault(PlatformFault):
 
 
 class PluginFault(PlatformFault):
-    """A plugin raised, hung or returned something that is not what its contract says."""
+    """A plugin raised, hung or returned something that is not what its contract says.
+
+    `part`: which part of which kind, as in "persona terse". Assay fills it in where a plugin leaves it out.
+    """
 
     cause = "plugin_fault"
+
+    def __init__(self, message: str, *, part: str = "") -> None:
+        super().__init__(message)
+        self.part = part
 
 
 class OptionsError(AssayError):

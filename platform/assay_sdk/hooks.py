@@ -15,6 +15,7 @@ import pluggy
 from assay_sdk.bots import ConnectorType
 from assay_sdk.checks import CheckerType
 from assay_sdk.importers import PackImporterType
+from assay_sdk.mishaps import FaultProfileType
 from assay_sdk.models import ModelType
 from assay_sdk.tickets import TicketSystemType
 from assay_sdk.users import PersonaType
@@ -45,6 +46,11 @@ def assay_personas() -> Sequence[PersonaType]:  # type: ignore[empty-body]
 @hookspec
 def assay_checkers() -> Sequence[CheckerType]:  # type: ignore[empty-body]
     """Checks of a finished trial."""
+
+
+@hookspec
+def assay_fault_profiles() -> Sequence[FaultProfileType]:  # type: ignore[empty-body]
+    """When tool calls go wrong on purpose, and how."""
 
 
 @hookspec

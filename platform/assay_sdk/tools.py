@@ -24,7 +24,9 @@ class ToolSpec:
 class ToolResult:
     """What a call returned. With ok=False, `error` is a stable code and `message` a sentence.
 
-    `call` numbers the calls of one conversation from 0.
+    `call` numbers the calls of one conversation from 0. `notice`: what the system says about the answer itself, that
+    it is incomplete or may be out of date. `latency`: seconds that the system is said to have taken; nobody waited
+    for them, and they do not count as the bot's time.
     """
 
     call: int
@@ -32,10 +34,14 @@ class ToolResult:
     content: Any = None
     error: str | None = None
     message: str | None = None
+    notice: str | None = None
+    latency: float = 0.0
 
     def as_text(self) -> str:
         """The result as compact JSON text, as a model is given it."""
         body = self.content if self.ok else {"error": self.error, "message": self.message}
+        if self.notice is not None:
+            body = {**({"result": body} if self.ok else body), "notice": self.notice}
         return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 

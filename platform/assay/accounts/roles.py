@@ -21,12 +21,14 @@ EDIT_BOTS = "edit_bots"
 RUN = "run"  # plan, pause, resume, cancel
 REVIEW = "review"
 MANAGE_INTEGRATIONS = "manage_integrations"  # webhooks, ticket systems
+MANAGE_PLUGINS = "manage_plugins"  # switch plugins on and off, set their options
 MANAGE_SECRETS = "manage_secrets"
 MANAGE_MEMBERS = "manage_members"
 SEE_AUDIT = "see_audit"
 
 _ALL = frozenset(
-    {VIEW, EDIT_PACKS, EDIT_BOTS, RUN, REVIEW, MANAGE_INTEGRATIONS, MANAGE_SECRETS, MANAGE_MEMBERS, SEE_AUDIT}
+    {VIEW, EDIT_PACKS, EDIT_BOTS, RUN, REVIEW, SEE_AUDIT}
+    | {MANAGE_INTEGRATIONS, MANAGE_PLUGINS, MANAGE_SECRETS, MANAGE_MEMBERS}
 )
 CAPABILITIES: dict[str, frozenset[str]] = {
     Role.OWNER: _ALL,
@@ -44,6 +46,7 @@ _ADMIN: dict[str, dict[str, str]] = {
     "packs": {"view": VIEW},
     "packs.taskentry": {"view": VIEW, "change": EDIT_PACKS},
     "bots": {"view": VIEW},
+    "plugin_choices": {"view": VIEW},
     "runs": {"view": VIEW},
     "integrations": dict.fromkeys(("view", "add", "change", "delete"), MANAGE_INTEGRATIONS),
     "accounts.user": _CHANGE_MEMBERS,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from rest_framework import serializers
 
 from assay.bots.models import Bot, BotVersion
 from assay.packs.models import Pack, PackVersion, TaskEntry, Verification
-from assay.runs.models import Run, Trial
+from assay.runs.models import Regrade, RegradedTrial, Run, Trial
 
 SEED = "From 0 to 2^63 - 1, as text, because JavaScript cannot hold it."
 
@@ -117,12 +119,17 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     gate = serializers.DictField(read_only=True, allow_null=True)
     gate_answer = serializers.DictField(read_only=True, allow_null=True)
     manifest = serializers.DictField(read_only=True)
+    checkers = serializers.ListField(child=serializers.DictField(), read_only=True)
+    user_options = serializers.DictField(read_only=True)
+    fault_options = serializers.DictField(read_only=True)
+    judge_options = serializers.DictField(read_only=True)
 
     class Meta:
         model = Run
         fields = [
             "id", "pack_version", "pack_version_name", "bot_version", "bot_version_name", "status", "task_ids",
-            "trials_per_task", "trial_count", "seed", "persona", "gate", "gate_answer", "manifest",
+            "trials_per_task", "trial_count", "seed", "persona", "user", "user_options", "faults",
+            "fault_options", "judge", "judge_options", "judge_votes", "checkers", "gate", "gate_answer", "manifest",
             "created_at", "started_at", "finished_at",
         ]  # fmt: skip
         read_only_fields = fields
@@ -139,6 +146,42 @@ class NewRunSerializer(serializers.Serializer[object]):
         r"^\d{1,19}$", required=False, allow_null=True, default=None, help_text=SEED
     )
     persona = serializers.CharField(required=False, default="", allow_blank=True)
+    user = serializers.CharField(
+        required=False,
+        default="scripted",
+        max_length=300,
+        help_text="Who plays the customer: scripted, or a model, NAME:MODEL",
+    )
+    user_options = serializers.DictField(
+        required=False,
+        default=dict,
+        help_text="Options of that model, secrets as secret:NAME; and tries, audit_model, audit_options",
+    )
+    faults = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="The profile by which tool calls go wrong on purpose",
+    )
+    fault_options = serializers.DictField(required=False, default=dict)
+    judge = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=300,
+        help_text="The model that judges reply rules which need one, NAME:MODEL; without it they void the trial",
+    )
+    judge_options = serializers.DictField(
+        required=False, default=dict, help_text="Options of that model, secrets as secret:NAME"
+    )
+    judge_votes = serializers.IntegerField(default=3, min_value=1, max_value=15)
+    checkers = serializers.ListField(
+        child=serializers.DictField(),
+        required=False,
+        default=list,
+        max_length=50,
+        help_text="Checks of plugins: {name, options, required}; those not required are reported only",
+    )
     gate = serializers.DictField(required=False, allow_null=True, default=None)
 
 
@@ -182,4 +225,83 @@ class TrialDetailSerializer(TrialSerializer):
 
     class Meta(TrialSerializer.Meta):
         fields = [*TrialSerializer.Meta.fields, "evidence"]
+        read_only_fields = fields
+
+
+class MomentSerializer(serializers.Serializer[object]):
+    call = serializers.IntegerField(
+        default=-1, min_value=-1, help_text="Number of the call; -1: before the first"
+    )
+    table = serializers.CharField(
+        required=False, default=None, allow_null=True, help_text="A table, to have its rows as they were"
+    )
+    key = serializers.JSONField(
+        required=False, default=dict, help_text='Only rows that hold these values: {"id": "ORD-7"}'
+    )
+
+    def validate_key(self, value: object) -> dict[str, object]:
+        """From an address it comes as text."""
+        try:
+            found = json.loads(value) if isinstance(value, str) else value
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or any(isinstance(v, list | dict) for v in found.values()):
+            raise serializers.ValidationError('Give a JSON object of columns and values: {"id": "ORD-7"}.')
+        return found
+
+
+class StateSerializer(serializers.Serializer[object]):
+    call = serializers.IntegerField()
+    changes = serializers.ListField(
+        child=serializers.DictField(), help_text="Rows changed by then, net, as in the evidence"
+    )
+    unlike = serializers.DictField(
+        allow_null=True, help_text="The first call that now comes to something else than was recorded"
+    )
+    table = serializers.CharField(allow_null=True)
+    rows = serializers.ListField(child=serializers.DictField(), help_text="At most 500, by primary key")
+
+
+class AlikeSerializer(serializers.Serializer[object]):
+    run = serializers.IntegerField(source="run.pk")
+    bot_version = serializers.CharField(source="run.bot_version.__str__")
+    pack_version = serializers.CharField(source="run.pack_version.__str__")
+    trial = serializers.IntegerField(source="trial.pk", help_text="The first that shows it")
+    count = serializers.IntegerField(help_text="Trials of the task that failed in this way")
+    of = serializers.IntegerField(help_text="Valid trials of the task in that run")
+
+
+class NewRegradeSerializer(serializers.Serializer[object]):
+    pack_version = serializers.PrimaryKeyRelatedField(queryset=PackVersion.objects.all())
+
+
+class RegradeSerializer(serializers.ModelSerializer[Regrade]):
+    pack_version_name = serializers.CharField(source="pack_version.__str__", read_only=True)
+    tally = serializers.DictField(
+        read_only=True, allow_null=True, help_text="How many trials went from what to what, when done"
+    )
+
+    class Meta:
+        model = Regrade
+        fields = [
+            "id", "run", "pack_version", "pack_version_name", "status", "tally", "note", "created_at", "finished_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class RegradedTrialSerializer(serializers.ModelSerializer[RegradedTrial]):
+    task_id = serializers.CharField(source="trial.task_id", read_only=True)
+    index = serializers.IntegerField(source="trial.index", read_only=True)
+    old_status = serializers.CharField(source="trial.status", read_only=True)
+    old_category = serializers.CharField(source="trial.category", read_only=True)
+    old_explanation = serializers.CharField(source="trial.explanation", read_only=True)
+    why = serializers.ListField(child=serializers.CharField(), read_only=True)
+    verdict = serializers.DictField(read_only=True, allow_null=True)
+
+    class Meta:
+        model = RegradedTrial
+        fields = [
+            "id", "regrade", "trial", "task_id", "index", "old_status", "old_category", "old_explanation",
+            "status", "category", "explanation", "changed", "why", "verdict",
+        ]  # fmt: skip
         read_only_fields = fields

@@ -24,7 +24,11 @@ from assay.packs import verifying
 from assay.packs.models import Pack, PackVersion, TaskEntry, Verification
 from assay.reports.services import render_report
 from assay.runs import services as runs
-from assay.runs.models import Run, Trial
+from assay.runs.failures import alike
+from assay.runs.history import as_json as state_as_json
+from assay.runs.history import state_of
+from assay.runs.models import Regrade, RegradedTrial, Run, Trial
+from assay.runs.regrading import plan_regrade
 
 REFUSED = {422: s.ProblemsSerializer}
 MOST_UPLOAD = 55 * 1024 * 1024  # a pack is at most 50 MB; the rest of the bounds are the loader's
@@ -172,6 +176,15 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet[Run]):
     def cancel(self, request: Request, pk: str) -> Response:
         return Response(s.RunSerializer(runs.cancel_run(self.get_object(), by=request.user)).data)
 
+    @extend_schema(request=s.NewRegradeSerializer, responses={202: s.RegradeSerializer, **REFUSED})
+    @action(detail=True, methods=["post"])
+    def regrade(self, request: Request, pk: str) -> Response:
+        """Judge the run again by another version of its pack, by a worker and without the bot."""
+        form = s.NewRegradeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        made = plan_regrade(self.get_object(), form.validated_data["pack_version"], by=request.user)
+        return Response(s.RegradeSerializer(made).data, status=202)
+
     @extend_schema(responses={200: OpenApiTypes.OBJECT})
     @action(detail=True)
     def summary(self, request: Request, pk: str) -> Response:
@@ -200,7 +213,42 @@ class TrialViewSet(viewsets.ReadOnlyModelViewSet[Trial]):
 
     def get_queryset(self) -> QuerySet[Trial]:
         found = super().get_queryset()
+        if self.action in ("state", "alike"):
+            runs = found.select_related("run__pack_version__pack", "run__bot_version__bot")
+            return runs.defer("run__pack_version__bundle", "run__summary", "run__manifest")
         return found.select_related("evidence") if self.action == "retrieve" else found
 
     def get_serializer_class(self) -> type[s.TrialSerializer]:
         return s.TrialDetailSerializer if self.action == "retrieve" else s.TrialSerializer
+
+    @extend_schema(parameters=[s.MomentSerializer], responses={200: s.StateSerializer, **REFUSED})
+    @action(detail=True)
+    def state(self, request: Request, pk: str) -> Response:
+        """The database as it was after one call: the rows changed by then, and the rows of a table if asked for."""
+        form = s.MomentSerializer(data=request.query_params)
+        form.is_valid(raise_exception=True)
+        asked = form.validated_data
+        found = state_of(self.get_object(), asked["call"], table=asked["table"], key=asked["key"])
+        return Response(state_as_json(found))
+
+    @extend_schema(responses={200: s.AlikeSerializer(many=True)}, filters=False)
+    @action(detail=True, pagination_class=None)
+    def alike(self, request: Request, pk: str) -> Response:
+        """The same failure in all runs of the pack, this run first, then the newest."""
+        return Response(s.AlikeSerializer(alike(self.get_object()), many=True).data)
+
+
+class RegradeViewSet(viewsets.ReadOnlyModelViewSet[Regrade]):
+    """Runs judged again by another version of their pack; POST to runs/{id}/regrade/ makes one."""
+
+    queryset = Regrade.objects.select_related("pack_version__pack").defer("pack_version__bundle")
+    serializer_class = s.RegradeSerializer
+    filterset_fields = ["run", "pack_version", "status"]
+
+
+class RegradedTrialViewSet(viewsets.ReadOnlyModelViewSet[RegradedTrial]):
+    """Old and new verdict of each trial of a regrade, side by side, with what is judged otherwise."""
+
+    queryset = RegradedTrial.objects.select_related("trial").order_by("id")
+    serializer_class = s.RegradedTrialSerializer
+    filterset_fields = ["regrade", "trial", "status", "changed"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
-import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from contextvars import copy_context
@@ -17,16 +15,16 @@ from assay.accounts.audit import record
 from assay.accounts.models import User
 from assay.accounts.secrets import resolve_secret
 from assay.bots.models import Bot, BotVersion
+from assay.plugin_choices.services import require, with_defaults
 from assay.plugins.bots import build_connector
+from assay.plugins.options import storable
+from assay.plugins.parts import parts_of
 from assay_sdk import Connector, OptionsError, PluginFault
 
 T = TypeVar("T")
 
 #: How long a plugin may take to describe itself or to close.
 PLUGIN_SECONDS = 30.0
-
-# Postgres keeps neither in text or JSON.
-_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
 def create_bot(
@@ -38,11 +36,12 @@ def create_bot(
     by: User | None = None,
 ) -> BotVersion:
     """A new bot with its first version. Raises OptionsError: name taken, unknown connector, wrong options."""
-    _storable({"name": name, "description": description})
+    storable({"name": name, "description": description})
     name = name.strip()
     if not name or len(name) > 100:
         raise OptionsError("The bot needs a name of at most 100 characters.")
-    synthetic = _check(spec, options or {})
+    options = _whole(spec, options)
+    synthetic = _check(spec, options)
     with transaction.atomic():
         bot, made = Bot.objects.get_or_create(name=name, defaults={"description": description.strip()})
         if not made:
@@ -50,14 +49,14 @@ def create_bot(
                 f"There is a bot named {name!r} already; add a version to it, or choose another name."
             )
         record("bot.created", actor=by, target=bot, data={"name": name})
-        return _add(bot, spec, options or {}, synthetic, by)
+        return _add(bot, spec, options, synthetic, by)
 
 
 def add_version(
     bot: Bot, *, spec: str, options: Mapping[str, Any] | None = None, by: User | None = None
 ) -> BotVersion:
     """Another configuration of a bot. The same one as the latest gives the latest. Raises OptionsError."""
-    options = options or {}
+    options = _whole(spec, options)
     synthetic = _check(spec, options)
     with transaction.atomic():
         bot = Bot.objects.select_for_update().get(pk=bot.pk)
@@ -85,9 +84,15 @@ def describe(version: BotVersion) -> dict[str, Any]:
     return {"spec": version.spec, "synthetic": version.synthetic, **said}
 
 
+def _whole(spec: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The options with the company's own for the rest: a version is one configuration, whatever is set later."""
+    storable({"spec": spec, "options": options or {}})
+    return with_defaults("connector", spec.partition(":")[0].strip(), options)
+
+
 def _check(spec: str, options: Mapping[str, Any]) -> bool:
     """Build the connector once, as a worker will, so that what is wrong shows now. True: it is synthetic."""
-    _storable({"spec": spec, "options": options})
+    require(parts_of(bot=spec))
     connector = build_connector(spec, options, secret=resolve_secret)
     _close(spec, connector)
     return connector.synthetic
@@ -123,21 +128,6 @@ def _in_time(spec: str, method: str, call: Callable[[], T]) -> T:
     if error is not None:
         raise PluginFault(f"{method}() of {spec!r} broke: {type(error).__name__}: {error}") from error
     return ended.result()
-
-
-def _storable(given: Any) -> None:
-    """Raises OptionsError for what no database keeps: NaN, infinities, zero bytes, halves of a surrogate pair."""
-    waiting = [given]
-    while waiting:  # not by calling itself: who sends the options chooses how deep they are
-        value = waiting.pop()
-        if isinstance(value, str) and _UNSTORABLE.search(value):
-            raise OptionsError(f"The text {value[:40]!r} holds a zero byte or half a character; take it out.")
-        if isinstance(value, float) and not math.isfinite(value):
-            raise OptionsError(f"{value} is no number that can be kept; numbers are finite.")
-        if isinstance(value, Mapping):
-            waiting += [*value.keys(), *value.values()]
-        elif isinstance(value, list | tuple):
-            waiting += value
 
 
 def _add(bot: Bot, spec: str, options: Mapping[str, Any], synthetic: bool, by: User | None) -> BotVersion:

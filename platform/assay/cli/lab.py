@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,12 +10,15 @@ from typing import Any
 
 from assay.cli.errors import log_in_one_line
 from assay.engine.dialogue.limits import Limits
+from assay.engine.grading.judging import VOTES
 from assay.engine.packs import Pack, load_pack
 from assay.engine.sandbox import World
 from assay.engine.trial import Lab
 from assay.plugins.bots import build_connector
 from assay.plugins.checks import build_checkers
-from assay.plugins.users import choose_persona
+from assay.plugins.judges import build_judge
+from assay.plugins.mishaps import choose_faults
+from assay.plugins.users import SCRIPTED, build_user, choose_persona
 from assay_sdk import OptionsError
 
 
@@ -29,7 +31,15 @@ class Recipe:
     bot_options: Mapping[str, Any] = field(default_factory=dict)
     persona: str | None = None
     persona_options: Mapping[str, Any] = field(default_factory=dict)
+    user: str = SCRIPTED
+    user_options: Mapping[str, Any] = field(default_factory=dict)
+    faults: str | None = None
+    fault_options: Mapping[str, Any] = field(default_factory=dict)
     checks: Sequence[Mapping[str, Any]] = ()
+    judge: str | None = None
+    judge_options: Mapping[str, Any] = field(default_factory=dict)
+    judge_votes: int = VOTES
+    judgements: Path | None = None  # the file in which they are kept
     limits: Mapping[str, Any] = field(default_factory=dict)
     content_hash: str | None = None  # of the pack that the run began with
 
@@ -52,13 +62,20 @@ class Recipe:
             raise OptionsError(
                 f"--limit: {error}; the limits are turns, tool_calls, seconds and tokens."
             ) from None
+        faults, fault_options = choose_faults(self.faults, self.fault_options)
+        user, user_seconds = build_user(self.user, self.user_options)
         return Lab(
             world=world,
             connector=build_connector(self.bot, self.bot_options),
             persona=persona,
             persona_options=persona_options,
+            faults=faults,
+            fault_options=fault_options,
             checkers=build_checkers(self.checks),
             limits=limits,
+            user=user,
+            user_seconds=user_seconds,
+            judge=build_judge(self.judge, self.judge_options, self.judge_votes, self.judgements),
         )
 
 
@@ -76,23 +93,6 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, Any]:
         except ValueError:
             found[key.strip()] = value
     return found
-
-
-def read_gate(text: str | None) -> dict[str, Any] | None:
-    """'pass^5>=0.9 in every group' as the gate's fields. Raises OptionsError."""
-    if text is None:
-        return None
-    found = re.fullmatch(r"\s*pass([@^])(\d{1,4})\s*>=\s*(\d*\.?\d+)\s*(%?)\s*(in every group)?\s*", text)
-    if not found:
-        raise OptionsError(
-            f"--gate {text!r} is no gate; write for example 'pass^5>=0.9' or 'pass@1>=80% in every group'."
-        )
-    return {
-        "metric": "pass_hat" if found[1] == "^" else "pass_at",
-        "k": int(found[2]),
-        "at_least": float(found[3]) / (100 if found[4] else 1),
-        "in_every_group": bool(found[5]),
-    }
 
 
 def choose_tasks(pack: Pack, patterns: Sequence[str]) -> list[str]:

@@ -74,7 +74,8 @@ def cli() -> None:
 @click.option(
     "--gate",
     metavar="GATE",
-    help="What must be shown, e.g. 'pass^5>=0.9', or 'pass^5>=0.9 in every group'. Not met: exit code 1.",
+    help="What must be shown, e.g. 'pass^5>=0.9', 'pass^5>=0.9 in every group', or with other checks "
+    "'pass^5>=0.9 and check:communication.promises>=0.95'. Not met: exit code 1.",
 )
 @click.option("--base-url", help="Where the bot's model answers.")
 @click.option(
@@ -103,6 +104,32 @@ def cli() -> None:
     help="An option of the persona. May be repeated.",
 )
 @click.option(
+    "--user",
+    default="scripted",
+    show_default=True,
+    metavar="SPEC",
+    help="Who plays the customer: scripted, or a model, e.g. litellm:MODEL.",
+)
+@click.option(
+    "--user-option",
+    "user_options",
+    multiple=True,
+    metavar="K=V",
+    help="An option of the user's model, or tries, audit_model, audit_options. May be repeated.",
+)
+@click.option(
+    "--faults",
+    metavar="PROFILE",
+    help="Let tool calls go wrong on purpose: flaky, slow, stale, harsh, or what a plugin brings.",
+)
+@click.option(
+    "--fault-option",
+    "fault_options",
+    multiple=True,
+    metavar="K=V",
+    help="An option of the fault profile, e.g. rate=0.3. May be repeated.",
+)
+@click.option(
     "--check",
     "checks",
     multiple=True,
@@ -115,6 +142,25 @@ def cli() -> None:
     multiple=True,
     metavar="NAME",
     help="An additional check that a trial must pass. May be repeated.",
+)
+@click.option(
+    "--judge",
+    metavar="SPEC",
+    help="The model that judges reply rules which need one, e.g. litellm:MODEL. Without it they void the trial.",
+)
+@click.option(
+    "--judge-option",
+    "judge_options",
+    multiple=True,
+    metavar="K=V",
+    help="An option of the judge's model. May be repeated.",
+)
+@click.option(
+    "--judge-votes",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 15),
+    help="How often the judge is asked about each rule, both ways round.",
 )
 @click.option(
     "--limit",
@@ -141,6 +187,97 @@ def report_command(folder: Path, html: Path | None, as_json: bool) -> int:
     from assay.cli.reporting import report
 
     return report(folder, html, as_json)
+
+
+@cli.command("regrade")
+@click.argument("folder", metavar="DIR", type=_FOLDER)
+@click.option(
+    "--pack", required=True, type=_FOLDER, help="The version of the pack to judge by: a folder or a zip."
+)
+@click.option(
+    "--old-pack",
+    type=_FOLDER,
+    help="The version that the run was made on, to see as well whether its customers were others.",
+)
+@click.option("--out", type=_FOLDER, metavar="DIR", help="Write the new results to this new folder.")
+@_json
+def regrade_command(folder: Path, pack: Path, old_pack: Path | None, out: Path | None, as_json: bool) -> int:
+    """Judge the trials in DIR again under another version of their pack, without talking to the bot."""
+    from assay.cli.regrading import regrade
+
+    return regrade(folder, pack, old_pack, out, as_json)
+
+
+@cli.command("fork")
+@click.argument("folder", metavar="DIR", type=_FOLDER)
+@click.argument("place", metavar="TASK/INDEX")
+@click.option(
+    "--pack", required=True, type=_FOLDER, help="The pack of the run, the same version: a folder or a zip."
+)
+@click.option(
+    "--turn",
+    required=True,
+    type=click.IntRange(1, 1000),
+    help="The bot's reply, from 1, from which on the conversation is held anew.",
+)
+@click.option(
+    "--trials",
+    default=20,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="Continuations on each side.",
+)
+@click.option("--bot", "spec", metavar="SPEC", help="Go on with another bot as well.")
+@click.option("--base-url", help="With --bot: where its model answers.")
+@click.option(
+    "--api-key", metavar="env:NAME", help="With --bot: the environment variable that holds the key."
+)
+@click.option("--param", "params", multiple=True, metavar="K=V", help="With --bot: a parameter of its model.")
+@click.option(
+    "--bot-option", "bot_options", multiple=True, metavar="K=V", help="With --bot: any other option of it."
+)
+@click.option("--persona", metavar="NAME", help="Go on with a customer of another manner as well.")
+@click.option(
+    "--persona-option", "persona_options", multiple=True, metavar="K=V", help="An option of the persona."
+)
+@click.option("--say", metavar="TEXT", help="Go on from another line of the customer as well.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    help="The same seed gives the same continuations. Default: a new one.",
+)
+@click.option(
+    "--at-once", default=8, show_default=True, type=click.IntRange(1, 500), help="At the same time."
+)
+@click.option("--out", type=_FOLDER, metavar="DIR", help="Write the continuations to new folders in here.")
+@_json
+def fork_command(**given: Any) -> int:
+    """Take up a trial in DIR at one of the bot's replies, many times: was it the bot, the user, or luck?"""
+    from assay.cli.forking import fork
+
+    return fork(**given)
+
+
+@cli.group("export")
+def export_group() -> None:
+    """Hand the trials of a run to other programs."""
+
+
+@export_group.command("rewards")
+@click.argument("folder", metavar="DIR", type=_FOLDER, required=False)
+@click.option("--out", type=_FOLDER, metavar="FILE", help="Write to this file and not to standard output.")
+@click.option("--void", is_flag=True, help="Void trials too, as far as they came.")
+@click.option("--tools", is_flag=True, help="The tools' schemas in every line, not only in the first.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of a line and nothing else.")
+def export_rewards(folder: Path | None, out: Path | None, void: bool, tools: bool, schema: bool) -> int:
+    """Write the trials in DIR as JSON lines: rewards of every check, messages in the OpenAI chat format."""
+    from assay.cli.exporting import rewards, rewards_schema
+
+    if schema:
+        return rewards_schema()
+    if folder is None:
+        raise click.UsageError("Name the folder of results, or ask for --schema.")
+    return rewards(folder, out, void=void, tools=tools)
 
 
 @cli.group("pack")
@@ -215,6 +352,20 @@ def pack_new(name: str, into: Path) -> int:
     metavar="K=V",
     help="An option of the persona. May be repeated.",
 )
+@click.option(
+    "--user",
+    default="scripted",
+    show_default=True,
+    metavar="SPEC",
+    help="Who plays the customer: scripted, or a model, e.g. litellm:MODEL.",
+)
+@click.option(
+    "--user-option",
+    "user_options",
+    multiple=True,
+    metavar="K=V",
+    help="An option of the user's model, or tries, audit_model, audit_options. May be repeated.",
+)
 def pack_try(role: str, **given: Any) -> int:
     """Play the bot in TASK of PACK: talk to the customer, call tools, see the verdict. Or play the customer."""
     from assay.cli.trying import try_task
@@ -223,7 +374,9 @@ def pack_try(role: str, **given: Any) -> int:
 
 
 @pack_group.command("schema")
-@click.argument("kind", required=False, type=click.Choice(["pack", "tools", "tasks", "comparison", "seed"]))
+@click.argument(
+    "kind", required=False, type=click.Choice(["pack", "tools", "tasks", "comparison", "checks", "seed"])
+)
 @click.option(
     "--out", type=_FOLDER, metavar="DIR", help="Write KIND.json there, or without KIND all of them."
 )

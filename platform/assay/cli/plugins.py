@@ -19,6 +19,7 @@ def list_plugins(as_json: bool) -> int:
         "models": manager.models(),
         "personas": manager.personas(),
         "checks": manager.checkers(),
+        "fault profiles": manager.fault_profiles(),
         "pack importers": manager.importers(),
         "ticket systems": manager.ticket_systems(),
     }

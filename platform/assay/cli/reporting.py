@@ -40,6 +40,7 @@ def document(folder: Path) -> dict[str, Any]:
         "manifest": results.manifest,
         "summary": summary,
         "void_attempts": results.void_causes(),
+        "simulator_faults": results.simulator_faults(),
         "gate": gates.answer(results.manifest.get("gate"), summary),
     }
 

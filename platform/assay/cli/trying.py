@@ -18,13 +18,14 @@ from assay.cli.lab import Recipe, pairs
 from assay.cli.terminal import Terminal
 from assay.cli.verdict_text import show_verdict
 from assay.engine import looping
+from assay.engine.dialogue.fitting import not_playable
 from assay.engine.dialogue.limits import Limits
 from assay.engine.packs import Pack, load_pack
 from assay.engine.packs.models import Task
 from assay.engine.sandbox import World
 from assay.engine.trial import Lab, TrialRecord, run_trial
 from assay.plugins.options import did_you_mean
-from assay.plugins.users import choose_persona
+from assay.plugins.users import SCRIPTED, build_user, choose_persona
 from assay_sdk import OptionsError
 
 #: Seconds that a person may take in all; what bounds their typing otherwise is the number of lines.
@@ -47,12 +48,20 @@ def try_task(
     bot_options: tuple[str, ...],
     persona: str | None,
     persona_options: tuple[str, ...],
+    user: str,
+    user_options: tuple[str, ...],
 ) -> int:
     """Hold the conversation and show the verdict. Gives the exit code: 0 for a verdict, 1 for a void trial.
 
     Raises OptionsError, PackError, PluginFault; KeyboardInterrupt when the person stops.
     """
-    _check_usage(as_user, spec, show_calls, persona, any((base_url, api_key, params, bot_options)))
+    _check_usage(
+        as_user,
+        spec,
+        show_calls,
+        bool(persona or user_options or user != SCRIPTED),
+        any((base_url, api_key, params, bot_options)),
+    )
     loaded = load_pack(pack)
     task = _find(loaded, task_id)
     # With --json the document has standard output for itself.
@@ -66,7 +75,18 @@ def try_task(
     else:
         options = pairs("--persona-option", persona_options)
         kind, chosen = choose_persona(persona, options) if persona else (None, None)
-        lab = Lab(world, PersonAsBot(terminal), kind, chosen, limits=Limits(seconds=_A_DAY))
+        customer, patience = build_user(user, pairs("--user-option", user_options))
+        lab = Lab(
+            world,
+            PersonAsBot(terminal),
+            kind,
+            chosen,
+            limits=Limits(seconds=_A_DAY),
+            user=customer,
+            user_seconds=patience,
+        )
+        for why in not_playable(kind, loaded.tasks, [task.id]).values():
+            terminal.say(f"The persona {persona} is not made for this task: {why}\n")
         terminal.say(
             f"{task.id}: {task.title}\nYou are the bot of {loaded.manifest.title}. /help says how.\n"
         )
@@ -82,14 +102,16 @@ def try_task(
 
 
 def _check_usage(
-    as_user: bool, spec: str | None, show_calls: bool, persona: str | None, other_options: bool
+    as_user: bool, spec: str | None, show_calls: bool, simulated: bool, other_options: bool
 ) -> None:
     if as_user and not spec:
         raise OptionsError(
             "--as user needs --bot SPEC: the bot that you talk to, for example --bot reference:faithful."
         )
-    if as_user and persona:
-        raise OptionsError("--persona is for a simulated customer; with --as user the customer is you.")
+    if as_user and simulated:
+        raise OptionsError(
+            "--persona and --user are for a simulated customer; with --as user the customer is you."
+        )
     if not as_user and (spec or show_calls or other_options):
         raise OptionsError(
             "You play the bot; --bot and the options that go with it need --as user, which makes you the customer."
@@ -126,4 +148,4 @@ async def _hold(lab: Lab, task_id: str, seed: int) -> TrialRecord:
         return await run_trial(lab, task_id, 0, seed, 0)
     finally:
         with contextlib.suppress(Exception):
-            await asyncio.wait_for(lab.connector.aclose(), timeout=_CLOSING_SECONDS)
+            await asyncio.wait_for(lab.aclose(), timeout=_CLOSING_SECONDS)

@@ -27,6 +27,10 @@ def show_verdict(terminal: Terminal, task: Task, record: TrialRecord) -> None:
         return
     if record.status == "passed":
         terminal.say(f"{ended} The database is as policy requires.", "PASSED", _COLOURS["passed"])
+        for check in verdict.get("checks", ()):
+            if check["outcome"] == "fail":  # reported only, or the trial would have failed
+                terminal.say(f"\n{check_name(check['name'])}: fail, not required")
+                terminal.say("\n".join(f"  - {e['message']}" for e in check["evidence"]))
         return
     terminal.say(category(verdict["category"]), "FAILED", _COLOURS["failed"])
     terminal.say(f"{ended}\n{verdict['explanation']}")
@@ -34,7 +38,7 @@ def show_verdict(terminal: Terminal, task: Task, record: TrialRecord) -> None:
         if check["outcome"] == "pass":
             continue
         evidence = [e["message"] for e in check["evidence"]]
-        if len(evidence) == 1 and evidence[0][1:] in verdict["explanation"]:
+        if len(evidence) == 1 and evidence[0][1:].rstrip(".") in verdict["explanation"]:
             continue  # said above
         terminal.say(f"\n{check_name(check['name'])}: {check['outcome'].replace('_', ' ')}")
         terminal.say("\n".join(f"  - {message}" for message in evidence))
@@ -60,7 +64,7 @@ def _undecided(record: TrialRecord) -> str:
     messages = [
         evidence["message"]
         for check in (record.verdict or {}).get("checks", [])
-        if check["outcome"] == "cannot_tell"
+        if check["outcome"] == "cannot_tell" and check["required"]
         for evidence in check["evidence"]
     ]
     return " ".join(messages)

@@ -51,6 +51,7 @@ SHARED_APPS = [
 ]
 TENANT_APPS = [
     *_EVERYWHERE,
+    "assay.plugin_choices",
     "assay.packs",
     "assay.bots",
     "assay.runs",
@@ -251,6 +252,7 @@ ASSAY_RETRY_SECONDS = 1.0  # before a void trial's second attempt; doubled each 
 ASSAY_RUN_FINISHED = ["assay.integrations.services.queue_run_finished"]  # called as f(run) after the commit
 ASSAY_SWEEPS = [
     "assay.packs.verifying.sweep",
+    "assay.runs.regrading.sweep",
     "assay.integrations.sweeping.sweep_deliveries",
 ]  # called as f(schema), in the schema, at each sweep
 # In links that are sent elsewhere; behind https a proxy answers at the usual port.

@@ -25,6 +25,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 TRIALS = "trials.jsonl"
 VOID_ATTEMPTS = "void_attempts.jsonl"
+JUDGEMENTS = "judgements.jsonl"  # of a judge, by statement and text, so that nothing is asked twice
 
 #: Keys of a manifest that must be the same for a run to be continued.
 IDENTITY = (
@@ -37,7 +38,10 @@ IDENTITY = (
     "max_attempts",
     "limits",
     "persona",
+    "user",
+    "faults",
     "checkers",
+    "judge",
     "tasks",
 )
 
@@ -63,10 +67,27 @@ class Results:
         """Trials that are not over yet."""
         return self.planned - len(self.trials)
 
+    def plugin_failures(self) -> list[tuple[str, int, str]]:
+        """Parts of plugins that failed, as often as they did and with what was said last; void attempts included."""
+        found: dict[str, tuple[int, str]] = {}
+        for record in (*self.void_attempts, *self.trials):
+            for failure in record.plugin_failures:
+                part = failure.get("part", "")
+                found[part] = (found.get(part, (0, ""))[0] + 1, failure.get("sentence", ""))
+        return [(part, count, said) for part, (count, said) in sorted(found.items())]
+
     def void_causes(self) -> dict[str, int]:
         """Every attempt that was void, by cause: those tried again and those that stayed void."""
         void = [*self.void_attempts, *(t for t in self.trials if t.status == "void")]
         return dict(Counter(t.void_cause or "internal_error" for t in void).most_common())
+
+    def simulator_faults(self) -> dict[str, int]:
+        """The kinds of simulator faults among void_causes."""
+        void = [*self.void_attempts, *(t for t in self.trials if t.status == "void")]
+        kinds = [
+            (t.transcript.get("user") or {}).get("fault") for t in void if t.void_cause == "simulator_fault"
+        ]
+        return dict(Counter(str(kind or "broken") for kind in kinds).most_common())
 
 
 def read_results(folder: Path) -> Results:
@@ -84,6 +105,27 @@ def read_results(folder: Path) -> Results:
         found[record.task, record.index] = record
     trials = sorted(found.values(), key=lambda t: (order[t.task], t.index))
     return Results(manifest, tuple(trials), tuple(record for _, record in _records(folder / VOID_ATTEMPTS)))
+
+
+def iterate(folder: Path) -> Iterator[TrialRecord]:
+    """The trials of a folder one by one, in the order they ended, whatever their number. Raises ResultsError."""
+    known = {task["id"] for task in read_manifest(folder)["tasks"]}
+    for line, record in _records(folder / TRIALS):
+        if record.task not in known:
+            raise ResultsError(f"{folder / TRIALS}:{line}: the task {record.task} is not in {MANIFEST}.")
+        yield record
+
+
+def read_beside(folder: Path, name: str) -> Any:
+    """A JSON file that stands beside the manifest (ResultsFolder.keep); None where there is none. ResultsError."""
+    try:
+        return json.loads((folder / name).read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ResultsError(f"{folder / name} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise ResultsError(f"{folder / name} is damaged: {error}.") from None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -151,6 +193,10 @@ class ResultsFolder:
             self.manifest[key] = value
             self._write_manifest()
 
+    def keep(self, name: str, value: Any) -> None:
+        """Put a JSON file beside the manifest, for what is too large to stand in it. Raises ResultsError."""
+        _write(self.folder / name, value)
+
     def close(self) -> None:
         for descriptor in [*self._open.values(), self._lock]:
             with contextlib.suppress(OSError):
@@ -207,17 +253,21 @@ class ResultsFolder:
             raise ResultsError(f"{self.folder / name} cannot be written: {error.strerror}.") from None
 
     def _write_manifest(self) -> None:
-        path = self.folder / MANIFEST
-        draft = path.with_suffix(".json.new")
-        text = json.dumps(self.manifest, ensure_ascii=False, indent=2) + "\n"
-        try:
-            with draft.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        except OSError as error:
-            raise ResultsError(f"{path} cannot be written: {error.strerror}.") from None
+        _write(self.folder / MANIFEST, self.manifest)
+
+
+def _write(path: Path, value: Any) -> None:
+    """In one piece: a reader finds what was there before or all of this."""
+    draft = path.with_suffix(".json.new")
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise ResultsError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def _records(path: Path) -> Iterator[tuple[int, TrialRecord]]:

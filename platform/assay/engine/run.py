@@ -12,7 +12,6 @@ from typing import Any
 
 from assay.engine import looping
 from assay.engine.dialogue.conversation import longest
-from assay.engine.dialogue.limits import Limits
 from assay.engine.trial import CANNOT_TELL, Lab, TrialRecord, run_trial, seed_for, void_record
 from assay_sdk import AssayError
 
@@ -69,9 +68,9 @@ def run_pack(
         _run_in_processes(lab, places, min(jobs, len(places)), settings, on_record, on_void_attempt)
 
 
-def patience(limits: Limits) -> float:
-    """Seconds after which a trial under `limits` is given up as stuck; no conversation in order takes so long."""
-    return longest(limits) + _GRACE
+def patience(lab: Lab) -> float:
+    """Seconds after which a trial of `lab` is given up as stuck; no conversation in order takes so long."""
+    return longest(lab.limits, lab.user_seconds) + _GRACE
 
 
 async def try_until_valid(
@@ -92,7 +91,7 @@ async def try_until_valid(
 async def try_bounded(lab: Lab, task: str, index: int, seed: int, attempt: int) -> TrialRecord:
     """run_trial, given up as void when it is stuck: every wait inside has its own bound, this one is the last."""
     try:
-        async with asyncio.timeout(patience(lab.limits)):
+        async with asyncio.timeout(patience(lab)):
             return await run_trial(lab, task, index, seed, attempt)
     except TimeoutError:
         says = "The trial did not end within its limits and was given up."
@@ -127,7 +126,7 @@ async def _run_here(
     finally:
         if built is not lab:
             with contextlib.suppress(Exception):
-                await asyncio.wait_for(built.connector.aclose(), timeout=30)
+                await asyncio.wait_for(built.aclose(), timeout=30)
 
 
 def _run_in_processes(

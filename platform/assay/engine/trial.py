@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
 from collections.abc import Callable, Mapping
@@ -12,22 +13,29 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assay.engine.dialogue.conversation import converse
+from assay.engine.dialogue.conversation import USER_SECONDS, converse
+from assay.engine.dialogue.faulting import mishaps_of
 from assay.engine.dialogue.limits import Limits
+from assay.engine.dialogue.manners import Part, cast
+from assay.engine.dialogue.past import Past, bring_up
 from assay.engine.dialogue.recording import plain
 from assay.engine.dialogue.scripted import ScriptedUser, user_script
 from assay.engine.dialogue.transcript import Termination, Transcript
 from assay.engine.grading.checkers import change_as_json, run_checkers_aside, trial_views
 from assay.engine.grading.judge import conclude
+from assay.engine.grading.judging import Judge, judge_reply
+from assay.engine.grading.reply import judged_part
 from assay.engine.grading.verdict import Verdict
 from assay.engine.packs.models import Task
+from assay.engine.replaying import restore
 from assay.engine.sandbox import ChangeSet, Sandbox, World
 from assay.engine.statistics.outcome import TrialOutcome
+from assay.engine.statistics.users import compact
 from assay_sdk import (
     Checker,
     Connector,
+    FaultProfileType,
     Outcome,
-    Persona,
     PersonaType,
     PlatformFault,
     PluginFault,
@@ -43,19 +51,37 @@ CANNOT_TELL = "cannot_tell"
 class Lab:
     """What all trials of a run share.
 
-    `checkers`: (name, checker, required), as the plugin manager builds them. `user` makes the customer of a trial from
-    the script, the persona and the seed, and `user_seconds` is how long one line of theirs may take: other than the
-    scripted customer when a person types the lines.
+    `faults`: the profile by which tool calls go wrong on purpose. `checkers`: (name, checker, required), as the plugin
+    manager builds them. `user` makes the customer of a trial from the script, the persona's part and the seed, and
+    `user_seconds` is how long one line of theirs may take: other than the scripted customer when a person types the
+    lines.
     """
 
     world: World
     connector: Connector
     persona: PersonaType | None = None
     persona_options: BaseModel | None = None
+    faults: FaultProfileType | None = None
+    fault_options: BaseModel | None = None
     checkers: tuple[tuple[str, Checker, bool], ...] = ()
     limits: Limits = field(default_factory=Limits)
-    user: Callable[[UserScript, Persona | None, int], SimulatedUser] = ScriptedUser
+    user: Callable[[UserScript, Part | None, int], SimulatedUser] = ScriptedUser
     user_seconds: float | None = None
+    judge: Judge | None = None  # for reply rules that a model has to read
+    past: Past | None = None  # of a fork: every trial takes this conversation up
+
+    async def aclose(self) -> None:
+        """Close the connector, the judge's model and, where the user has any, its models. Raises what they raise, after closing all."""
+        try:
+            await self.connector.aclose()
+        finally:
+            try:
+                close = getattr(self.user, "aclose", None)
+                if callable(close):
+                    await close()
+            finally:
+                if self.judge is not None:
+                    await self.judge.aclose()
 
 
 @dataclass(frozen=True)
@@ -79,6 +105,8 @@ class TrialRecord:
     notes: dict[str, Any]
     seconds: float
     started_at: str
+    # {"part": "check told-result", "sentence"} of each plugin that failed, whether or not the trial is void for it
+    plugin_failures: list[dict[str, str]] = field(default_factory=list)
 
     def outcome(self) -> TrialOutcome:
         """What statistics need of it."""
@@ -97,6 +125,12 @@ class TrialRecord:
             fingerprint=verdict.get("fingerprint") if failed else None,
             explanation=verdict.get("explanation") if failed else None,
             costs=verdict.get("costs") if failed else None,
+            faults=verdict.get("faults") or () if self.status != "void" else (),
+            user=compact(self.transcript.get("user") or {}),
+            facts=self.transcript.get("facts"),
+            checks=()
+            if self.status == "void"
+            else [c for c in verdict.get("checks", ()) if not c["required"]],
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -133,6 +167,7 @@ _KINDS: dict[str, type | UnionType] = {
     "notes": dict,
     "seconds": int | float,
     "started_at": str,
+    "plugin_failures": list,
 }
 
 
@@ -159,6 +194,8 @@ async def run_trial(lab: Lab, task_id: str, index: int, run_seed: int, attempt: 
     except PlatformFault as fault:
         status, cause = "void", fault.cause
         evidence.fault(fault.cause, str(fault))
+        if isinstance(fault, PluginFault):
+            evidence.broke(fault)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is not the bot's doing
         status, cause = "void", "internal_error"
         evidence.fault("internal_error", f"{type(error).__name__}: {error}")
@@ -176,6 +213,7 @@ async def run_trial(lab: Lab, task_id: str, index: int, run_seed: int, attempt: 
         notes=dict(evidence.transcript.notes),
         seconds=round(time.monotonic() - clock, 6),
         started_at=started.isoformat(timespec="milliseconds"),
+        plugin_failures=evidence.plugin_failures(),
     )
 
 
@@ -202,6 +240,7 @@ def void_record(
         {},
         0.0,
         now,
+        [],
     )
 
 
@@ -212,6 +251,17 @@ class _Evidence:
         self.transcript = Transcript((), Termination.INTERNAL_ERROR)
         self.changes: list[dict[str, Any]] = []
         self.verdict: Verdict | None = None
+        self._broke: list[PluginFault] = []
+
+    def broke(self, fault: PluginFault) -> None:
+        """A part of a plugin failed, whether or not the trial is void for it."""
+        self._broke.append(fault)
+
+    def plugin_failures(self) -> list[dict[str, str]]:
+        found = [{"part": f.part, "sentence": plain(str(f)[:500])} for f in self._broke]
+        if self.transcript.part:
+            found.insert(0, {"part": self.transcript.part, "sentence": self.transcript.detail[:500]})
+        return found
 
     def status(self) -> tuple[str, str | None]:
         if self.transcript.termination.fault == "platform":
@@ -229,13 +279,22 @@ class _Evidence:
 
 
 async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Evidence) -> None:
-    user = lab.user(user_script(task), _persona(lab, seed), seed)
+    script = user_script(task)
+    past = lab.past
+    casting = seed if past is None else past.seed  # who has spoken already stays who they are
+    part = cast(lab.persona, lab.persona_options, casting, script) if lab.persona else None
+    user = lab.user(script, part, seed)
+    if past is not None:
+        async with asyncio.timeout(USER_SECONDS):
+            await bring_up(user, past.events)
     key = None
     if lab.connector.synthetic:
         from assay.engine.reference import answer_key
 
         key = answer_key(lab.world, task.id)
     with lab.world.open(task.id) as sandbox:
+        if past is not None:
+            restore(sandbox, past.transcript)
         evidence.transcript = await converse(
             task,
             sandbox,
@@ -246,28 +305,23 @@ async def _try(lab: Lab, task: Task, trial_id: str, seed: int, evidence: _Eviden
             trial_id=trial_id,
             answer_key=key,
             user_seconds=lab.user_seconds,
+            mishaps=mishaps_of(
+                lab.faults, lab.fault_options, sandbox, seed, past.events if past is not None else ()
+            ),
+            past=past,
         )
         changes = sandbox.changes()
         evidence.changes = plain([change_as_json(change) for change in changes.rows])
         if evidence.transcript.termination.fault != "platform":
-            evidence.verdict = await _judge(lab, task, sandbox, changes, evidence.transcript)
+            evidence.verdict = await _judge(lab, task, sandbox, changes, evidence, seed)
 
 
 async def _judge(
-    lab: Lab, task: Task, sandbox: Sandbox, changes: ChangeSet, transcript: Transcript
+    lab: Lab, task: Task, sandbox: Sandbox, changes: ChangeSet, evidence: _Evidence, seed: int
 ) -> Verdict:
-    graded = replace(transcript, notes={})  # what the bot says about itself is no evidence
-    results = await run_checkers_aside(lab.checkers, trial_views(task, graded, changes))
-    return conclude(task, lab.world, sandbox, changes, graded, results)
-
-
-def _persona(lab: Lab, seed: int) -> Persona | None:
-    if lab.persona is None:
-        return None
-    try:
-        persona: Persona = lab.persona.build(lab.persona_options, seed)
-    except Exception as error:
-        raise PluginFault(
-            f"The persona {lab.persona.name!r} could not be built: {type(error).__name__}: {error}"
-        ) from error
-    return persona
+    graded = replace(evidence.transcript, notes={})  # what the bot says about itself is no evidence
+    results = await run_checkers_aside(
+        lab.checkers, trial_views(task, graded, changes), on_fault=evidence.broke
+    )
+    judgements = await judge_reply(lab.judge, task, judged_part(graded), seed)
+    return conclude(task, lab.world, sandbox, changes, graded, results, judgements)

@@ -17,6 +17,7 @@ import assay
 from assay.accounts import secrets
 from assay.integrations.deliveries import Attempt
 from assay.integrations.models import Event, TicketConnection, ToldFailure, WebhookEndpoint
+from assay.plugin_choices.services import require
 from assay.plugins.tickets import build_ticket_system
 from assay_sdk import AssayError, OptionsError, TicketRef, TicketSystemError, outgoing
 from assay_sdk.ticketing import EventProblem, report_failures
@@ -47,6 +48,7 @@ def post(event: Event, endpoint: WebhookEndpoint) -> Attempt:
 def tell(event: Event, connection: TicketConnection) -> Attempt:
     """Report the event's failures to the ticket system. Whatever happens becomes an Attempt."""
     try:
+        require([("ticket system", connection.system)])
         system = build_ticket_system(connection.system, connection.options, secrets.resolve_secret)
         reported = report_failures(system, json.loads(event.body), event.uid, _Rows(event, connection))
     except (OptionsError, EventProblem) as error:

@@ -21,6 +21,7 @@ from assay.integrations import deliveries, events
 from assay.integrations.errors import IntegrationError
 from assay.integrations.events import queue_run_finished
 from assay.integrations.models import Delivery, TicketConnection, WebhookEndpoint
+from assay.plugin_choices.services import require, with_defaults
 from assay.plugins.tickets import build_ticket_system
 from assay_sdk import AssayError, TicketSystemError, outgoing
 
@@ -208,7 +209,12 @@ def update_connection(
 
 
 def switch_connection(connection: TicketConnection, on: bool, *, by: User | None = None) -> TicketConnection:
-    """Switch a connection on or off. Off gives up what is pending; on tells it of what happens from now on."""
+    """Switch a connection on or off. Off gives up what is pending; on tells it of what happens from now on.
+
+    Raises IntegrationError when its plugin is switched off.
+    """
+    if on:
+        _check_on(connection)
     with transaction.atomic():
         connection.enabled = on
         if on:
@@ -233,6 +239,7 @@ def delete_connection(connection: TicketConnection, *, by: User | None = None) -
 
 def check_connection(connection: TicketConnection) -> str:
     """Contact the ticket system now; who we are signed in as there. Raises IntegrationError with a sentence."""
+    _check_on(connection)
     try:
         system = build_ticket_system(connection.system, connection.options, secrets.resolve_secret)
         return str(system.check())
@@ -242,6 +249,13 @@ def check_connection(connection: TicketConnection) -> str:
         raise IntegrationError(
             f"The plugin of the ticket system {connection.system!r} broke: {type(error).__name__}: {error}"
         ) from error
+
+
+def _check_on(connection: TicketConnection) -> None:
+    try:
+        require([("ticket system", connection.system)])
+    except AssayError as error:
+        raise IntegrationError(str(error)) from error
 
 
 # --- what people write --------------------------------------------------------------------------
@@ -285,7 +299,9 @@ def _secret(secret: str | None) -> str:
 
 def _options(system: str, options: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        kept: dict[str, Any] = json.loads(json.dumps(dict(options), allow_nan=False))
+        require([("ticket system", system)])
+        whole = with_defaults("ticket system", system, options)
+        kept: dict[str, Any] = json.loads(json.dumps(whole, allow_nan=False))
         build_ticket_system(system, kept, secrets.resolve_secret)
     except (TypeError, ValueError) as error:
         raise IntegrationError(f"The options must be plain JSON values: {error}.") from None

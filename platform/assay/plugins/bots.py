@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from assay.engine.blame import blamed, in_time
 from assay.plugins.manager import get_manager
 from assay.plugins.options import did_you_mean, env_secret, listing, pick, read_options
-from assay_sdk import ChatModel, Connector, OptionsError, PluginFault
+from assay_sdk import (
+    AssayError,
+    ChatModel,
+    ChatReply,
+    Connector,
+    OptionsError,
+    PluginFault,
+    ToolCallRequest,
+)
 
 __all__ = ["build_connector", "build_model", "env_secret", "split_spec"]
 
@@ -31,6 +40,11 @@ def build_connector(spec: str, options: Mapping[str, Any], secret: Secret = env_
     Raises OptionsError with a sentence; PluginFault when the plugin itself breaks.
     """
     name, target = split_spec(spec)
+    with blamed(f"connector {name}"):
+        return _connector(name, target, options, secret)
+
+
+def _connector(name: str, target: str, options: Mapping[str, Any], secret: Secret) -> Connector:
     kind = pick("connector", name, get_manager().connectors())
     if kind.targets and target not in kind.targets:
         raise OptionsError(
@@ -52,13 +66,63 @@ def build_model(spec: str, options: Mapping[str, Any], secret: Secret = env_secr
     name, colon, target = spec.strip().partition(":")
     if not name or not colon or not target:
         raise OptionsError(f"{spec!r} does not name a model: write NAME:MODEL, for example litellm:MODEL.")
+    with blamed(f"model {name}"):
+        return _model(name, target, options, secret)
+
+
+def _model(name: str, target: str, options: Mapping[str, Any], secret: Secret) -> ChatModel:
     kind = pick("model", name, get_manager().models())
     given = read_options(f"model {name!r}", kind.options, options)
     model: ChatModel = _built(f"model {name!r}", lambda: kind.build(target, given, secret))
     for method in ("complete", "describe", "aclose"):
         if not callable(getattr(model, method, None)):
             raise PluginFault(f"The model {name!r} built something that has no {method}().")
-    return model
+    return GuardedModel(name, model)
+
+
+class GuardedModel:
+    """A chat model of a plugin: what it raises or returns against its contract is that plugin's fault, by name."""
+
+    def __init__(self, name: str, model: ChatModel) -> None:
+        self._part = f"model {name}"
+        self._model = model
+
+    async def complete(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        seed: int | None = None,
+    ) -> ChatReply:
+        with blamed(self._part):
+            try:
+                reply: Any = await self._model.complete(messages, tools=tools, seed=seed)
+            except OptionsError as error:
+                raise PluginFault(f"The {self._part} is set up wrongly: {error}") from error
+            except AssayError:
+                raise
+            except (Exception, SystemExit) as error:
+                raise PluginFault(f"The {self._part} raised {type(error).__name__}: {error}") from error
+            if not isinstance(reply, ChatReply):
+                raise PluginFault(f"The {self._part} returned a {type(reply).__name__}, not a ChatReply.")
+            if not isinstance(reply.text, str) or not all(
+                isinstance(call, ToolCallRequest) for call in reply.tool_calls
+            ):
+                raise PluginFault(f"The {self._part} returned a ChatReply whose text or calls are none.")
+            return reply
+
+    def describe(self) -> Mapping[str, Any]:
+        try:
+            return dict(in_time(self._part, self._model.describe))
+        except PluginFault:
+            raise
+        except Exception as error:
+            raise PluginFault(
+                f"describe() of the {self._part} broke: {type(error).__name__}: {error}", part=self._part
+            ) from error
+
+    async def aclose(self) -> None:
+        await self._model.aclose()
 
 
 def _built(what: str, build: Callable[[], Any]) -> Any:

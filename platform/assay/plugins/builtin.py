@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay_sdk import ConnectorType, ModelType, PersonaType, hookimpl
+from assay_sdk import ConnectorType, FaultProfileType, ModelType, PersonaType, hookimpl
 
 
 @hookimpl
@@ -29,3 +29,10 @@ def assay_personas() -> Sequence[PersonaType]:
     from assay.plugins.cooperative import PERSONA
 
     return [PERSONA]
+
+
+@hookimpl
+def assay_fault_profiles() -> Sequence[FaultProfileType]:
+    from assay.engine.mishaps import PROFILES
+
+    return PROFILES

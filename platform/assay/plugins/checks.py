@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.engine.blame import blamed
 from assay.plugins.manager import get_manager
 from assay.plugins.options import pick, read_options
 from assay_sdk import Checker, OptionsError, PluginFault
 
 _KEYS = {"name", "options", "required"}
+
+
+def reported_checks(chosen: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names under which the chosen checks report, of those that are not required. Raises OptionsError."""
+    known = get_manager().checkers()
+    return [
+        name
+        for entry in chosen
+        if not entry.get("required", False)
+        for name in pick("check", str(entry.get("name", "")), known).names
+    ]
 
 
 def build_checkers(chosen: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Checker, bool], ...]:
@@ -27,17 +39,23 @@ def build_checkers(chosen: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, Chec
         name = str(entry["name"])
         if any(name == other for other, _, _ in built):
             raise OptionsError(f"The check {name!r} is listed twice; list it once.")
-        kind = pick("check", name, get_manager().checkers())
-        given = read_options(f"check {name!r}", kind.options, entry.get("options") or {})
-        try:
-            checker: Checker = kind.build(given)
-        except OptionsError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise PluginFault(
-                f"The check {name!r} could not be built: {type(error).__name__}: {error}"
-            ) from error
-        if not callable(getattr(checker, "check", None)):
-            raise PluginFault(f"The check {name!r} built something that has no check().")
+        with blamed(f"check {name}"):
+            checker = _checker(name, entry.get("options") or {})
         built.append((name, checker, bool(entry.get("required", False))))
     return tuple(built)
+
+
+def _checker(name: str, options: Mapping[str, Any]) -> Checker:
+    kind = pick("check", name, get_manager().checkers())
+    given = read_options(f"check {name!r}", kind.options, options)
+    try:
+        checker: Checker = kind.build(given)
+    except OptionsError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginFault(
+            f"The check {name!r} could not be built: {type(error).__name__}: {error}"
+        ) from error
+    if not callable(getattr(checker, "check", None)):
+        raise PluginFault(f"The check {name!r} built something that has no check().")
+    return checker

@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from assay_sdk import Liberty
+
 # The name stands before the colon of a bot spec, in files and in URLs.
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -27,6 +29,12 @@ def problem_with(item: Any, kind: type[Any]) -> str | None:
             return (
                 f"returned {name!r} whose options are not a pydantic model (use NoOptions when it has none)"
             )
-        if field.name in ("build", "recognises", "convert") and not callable(value):
+        if field.name in ("build", "recognises", "convert", "not_for") and not callable(value):
             return f"returned {name!r} whose {field.name} cannot be called"
+        if field.name in ("changes", "stays_true", "says") and not (isinstance(value, str) and value.strip()):
+            return f"returned {name!r} whose {field.name} is not a sentence"
+        if field.name == "liberties" and not (
+            isinstance(value, frozenset) and all(isinstance(one, Liberty) for one in value)
+        ):
+            return f"returned {name!r} whose liberties are not a frozenset of Liberty"
     return None

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from assay_sdk import NoOptions, PersonaType, UserLine, UserScript
+from assay_sdk import NoOptions, PersonaType, Role, Situation, UserLine, UserScript
 
 
 class Cooperative:
-    def manner(self, line: UserLine, script: UserScript) -> UserLine:
+    def begin(self, script: UserScript) -> Role:
+        return Role(
+            script,
+            "You are friendly and patient. You answer what you are asked, in one or two short sentences, and do what "
+            "the assistant asks of you.",
+        )
+
+    def shape(self, line: UserLine, situation: Situation) -> UserLine:
         return line
 
 
@@ -18,6 +25,7 @@ PERSONA = PersonaType(
     name="cooperative",
     title="Cooperative",
     changes="Nothing: every line is said as the task has it.",
+    stays_true="Every fact is told as it is when it is asked for.",
     options=NoOptions,
     build=_build,
 )

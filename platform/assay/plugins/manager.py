@@ -25,6 +25,7 @@ from assay_sdk import (
     ENTRY_POINT_GROUP,
     CheckerType,
     ConnectorType,
+    FaultProfileType,
     ModelType,
     PackImporterType,
     PersonaType,
@@ -36,6 +37,17 @@ log = logging.getLogger(__name__)
 
 BUILT_IN = "assay"  # the name of the plugin that holds what ships inside the platform
 PIN = "ASSAY_PLUGINS"  # environment: which installed plugins to load, separated by commas; unset: all
+
+#: Kinds of parts, by the noun that sentences use, with the hook that brings them.
+KINDS = {
+    "connector": "assay_connectors",
+    "model": "assay_models",
+    "persona": "assay_personas",
+    "check": "assay_checkers",
+    "fault profile": "assay_fault_profiles",
+    "pack importer": "assay_pack_importers",
+    "ticket system": "assay_ticket_systems",
+}
 
 T = TypeVar("T")
 
@@ -51,6 +63,17 @@ class Failure:
         return f"{self.plugin}: {self.sentence}"
 
 
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A loaded plugin: its distribution and version, what it brings (kind to names), and what of it was left out."""
+
+    name: str
+    version: str
+    distribution: str
+    brings: Mapping[str, tuple[str, ...]]
+    failures: tuple[str, ...]
+
+
 class PluginManager:
     """Everything that the loaded plugins bring, by name. Safe to share between threads once made.
 
@@ -62,8 +85,10 @@ class PluginManager:
         self._pluggy.add_hookspecs(hooks)
         self._order: list[str] = []
         self._versions: dict[str, str] = {}
+        self._distributions: dict[str, str] = {}
+        self._owners: dict[str, dict[str, str]] = {}  # hook -> name -> plugin
         self._failures: list[Failure] = []
-        self._register(BUILT_IN, builtin, __version__)
+        self._register(BUILT_IN, builtin, __version__, BUILT_IN)
         self._load_installed(pin)
         # Everything is collected once and at once: what a hook returns may not change during a run, and a
         # clash is then the same clash for everybody.
@@ -71,6 +96,7 @@ class PluginManager:
         self._models = self._collect("assay_models", ModelType)
         self._personas = self._collect("assay_personas", PersonaType)
         self._checkers = self._collect("assay_checkers", CheckerType)
+        self._fault_profiles = self._collect("assay_fault_profiles", FaultProfileType)
         self._importers = self._collect("assay_pack_importers", PackImporterType)
         self._tickets = self._collect("assay_ticket_systems", TicketSystemType)
 
@@ -86,6 +112,9 @@ class PluginManager:
     def checkers(self) -> Mapping[str, CheckerType]:
         return self._checkers
 
+    def fault_profiles(self) -> Mapping[str, FaultProfileType]:
+        return self._fault_profiles
+
     def importers(self) -> Mapping[str, PackImporterType]:
         return self._importers
 
@@ -100,6 +129,39 @@ class PluginManager:
     def versions(self) -> dict[str, str]:
         """Version of each loaded plugin, the built-in one (`assay`) first. For manifests."""
         return dict(self._versions)
+
+    def kinds(self) -> Mapping[str, Mapping[str, Any]]:
+        """What there is, by kind (the noun that sentences use) and name."""
+        return {
+            "connector": self._connectors,
+            "model": self._models,
+            "persona": self._personas,
+            "check": self._checkers,
+            "fault profile": self._fault_profiles,
+            "pack importer": self._importers,
+            "ticket system": self._tickets,
+        }
+
+    def owner(self, kind: str, name: str) -> str | None:
+        """The plugin that brings it; None when nobody does. `kind`: one of KINDS."""
+        return self._owners.get(KINDS[kind], {}).get(name)
+
+    def installed(self) -> tuple[Installed, ...]:
+        """The loaded plugins, the built-in one first."""
+        return tuple(
+            Installed(
+                name=plugin,
+                version=self._versions[plugin],
+                distribution=self._distributions[plugin],
+                brings={
+                    kind: names
+                    for kind, hook in KINDS.items()
+                    if (names := tuple(n for n, by in self._owners.get(hook, {}).items() if by == plugin))
+                },
+                failures=tuple(f.sentence for f in self._failures if f.plugin == plugin),
+            )
+            for plugin in self._order
+        )
 
     # --- loading --------------------------------------------------------------------------------
 
@@ -132,9 +194,12 @@ class PluginManager:
                 "install a version of the plugin that fits.",
             )
             return
-        self._register(point.name, plugin, point.dist.version if point.dist else "unknown")
+        known = point.dist
+        self._register(
+            point.name, plugin, known.version if known else "unknown", known.name if known else "unknown"
+        )
 
-    def _register(self, name: str, plugin: Any, version: str) -> None:
+    def _register(self, name: str, plugin: Any, version: str, distribution: str) -> None:
         if name in self._versions:
             self._report(
                 name, "Another plugin has the same name; the first one stays, uninstall one of them."
@@ -158,6 +223,7 @@ class PluginManager:
             return
         self._order.append(name)
         self._versions[name] = version
+        self._distributions[name] = distribution
 
     def _drop(self, plugin: Any) -> None:
         if self._pluggy.is_registered(plugin):
@@ -208,6 +274,7 @@ class PluginManager:
                     )
                     continue
                 found[name], owner[name] = item, plugin
+        self._owners[hook] = owner
         return MappingProxyType(found)
 
     def _report(self, plugin: str, sentence: str, error: BaseException | None = None) -> None:

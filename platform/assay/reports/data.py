@@ -8,7 +8,10 @@ from typing import Any
 
 from assay.reports import charts
 from assay.reports.money import cost_rows, costs_sentence
+from assay.reports.other_checks import check_rows
+from assay.reports.recovery import recovery_rows, recovery_sentence
 from assay.reports.source import ReportSource
+from assay.reports.users import disclosure_sentence, kind_rows, never_asked, users_sentence
 from assay.reports.wording import (
     CATEGORIES,
     GATES,
@@ -51,11 +54,19 @@ class ReportData:
     categories: Sequence[Row]
     costs_say: str
     costs: Sequence[Row]
+    recovery_say: str
+    recoveries: Sequence[Row]
+    other_checks: Sequence[Row]
     failures_shown: str
     failures: Sequence[Row]
     tasks: Sequence[Row]
     voids: Sequence[Row]
     void_says: str
+    void_kinds: Sequence[Row]
+    users_say: str
+    rejected: Sequence[Row]
+    disclosure_says: str
+    never_asked: Sequence[Row]
     method: str
     provenance: Sequence[tuple[str, str]]
 
@@ -84,11 +95,19 @@ def report_data(source: ReportSource) -> ReportData:
         categories=[_bar(CATEGORIES[c["category"]], c) for c in summary["categories"]],
         costs_say=costs_sentence(summary.get("costs")),
         costs=cost_rows(summary.get("costs")),
+        recovery_say=recovery_sentence(summary.get("faults")),
+        recoveries=recovery_rows(summary.get("faults")),
+        other_checks=check_rows(summary),
         failures_shown=_failures_shown(summary),
         failures=[_failure(source, failure) for failure in summary["failures"][:_MOST_FAILURES]],
         tasks=_tasks(source),
         voids=[{"cause": cause(name), "count": n} for name, n in sorted(source.void_attempts.items())],
         void_says=_void_says(summary, source.void_attempts),
+        void_kinds=kind_rows(source.simulator_faults),
+        users_say=users_sentence(summary.get("users")),
+        rejected=kind_rows((summary.get("users") or {}).get("rejected", {})),
+        disclosure_says=disclosure_sentence(summary.get("disclosures") or ()),
+        never_asked=never_asked(summary.get("disclosures") or (), source.titles),
         method=summary["method"],
         provenance=_provenance(source.manifest),
     )
@@ -247,13 +266,40 @@ def _provenance(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Bot", str(bot.get("spec", ""))),
         ("Seed", str(manifest.get("seed", ""))),
         ("Assay", str(manifest.get("assay", ""))),
-        ("Plugins", ", ".join(f"{k} {v}" for k, v in dict(manifest.get("plugins") or {}).items())),
+        ("Plugins", _plugins(manifest.get("plugins"))),
         ("Persona", _persona(manifest.get("persona"))),
+        ("Customer", _user(manifest.get("user"))),
+        ("Not tried", ", ".join(str(t["id"]) for t in manifest.get("not_tried") or ())),
+        ("Faults on purpose", _faults(manifest.get("faults"))),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def _plugins(plugins: Any) -> str:
+    """Those that took part, with their versions."""
+    named = plugins.items() if isinstance(plugins, Mapping) else ()
+    return ", ".join(f"{name} {said.get('version', '')}" for name, said in named if isinstance(said, Mapping))
+
+
+def _user(user: Any) -> str:
+    if not isinstance(user, Mapping) or user.get("kind") != "model":
+        return "scripted"
+    return f"{user.get('spec', '')}, lines audited by {user.get('audit', 'rules')}"
 
 
 def _persona(persona: Any) -> str:
     if isinstance(persona, Mapping):
         return str(persona.get("title") or persona.get("name") or "")
     return str(persona or "")
+
+
+def _faults(faults: Any) -> str:
+    """The profile and its options as they were in force: flaky (rate 0.15, ...)."""
+    if not isinstance(faults, Mapping):
+        return ""
+    options = dict(faults.get("options") or {})
+    said = ", ".join(
+        f"{name} {' '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in options.items()
+    )
+    return f"{faults.get('name', '')} ({said})" if said else str(faults.get("name", ""))

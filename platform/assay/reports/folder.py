@@ -58,6 +58,7 @@ def folder_source(results: Results) -> ReportSource:
         statuses=statuses,
         titles={task["id"]: str(task.get("title", "")) for task in manifest["tasks"]},
         void_attempts=results.void_causes(),
+        simulator_faults=results.simulator_faults(),
         gate_answer=gates.answer(manifest.get("gate"), summary),
         finished_at=str(manifest.get("finished_at") or ""),
         unfinished=f"{done} of {results.planned} trials are over; the figures will change."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,7 @@ def report_source(run: Run, *, urls: Mapping[str, str] | None = None) -> ReportS
         statuses=statuses,
         titles=titles,
         void_attempts=_void_attempts(run),
+        simulator_faults=_simulator_faults(run),
         gate_answer=run.gate_answer if finished else None,
         urls=urls or {},
         finished_at=f"{run.finished_at:%Y-%m-%d %H:%M} UTC" if run.finished_at else "",
@@ -53,3 +55,11 @@ def _void_attempts(run: Run) -> dict[str, int]:
     for cause in TrialAttempt.objects.filter(trial__run=run).values_list("cause", flat=True):
         causes[cause] = causes.get(cause, 0) + 1
     return causes
+
+
+def _simulator_faults(run: Run) -> dict[str, int]:
+    """Attempts whose simulated user was at fault, by kind."""
+    kinds = TrialAttempt.objects.filter(trial__run=run, cause="simulator_fault").values_list(
+        "kind", flat=True
+    )
+    return dict(Counter(kind or "broken" for kind in kinds))

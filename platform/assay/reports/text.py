@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from assay.reports.other_checks import check_rows
+from assay.reports.recovery import recovery_rows
+from assay.reports.users import disclosure_sentence, kind_rows, users_sentence
 from assay.reports.wording import (
     CATEGORIES,
     GATES,
@@ -30,8 +33,24 @@ def text_table(summary: Mapping[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [_groups(summary)]
     if summary["failed"]:
         parts += [Text(), _shares(summary)]
+    if summary.get("faults"):
+        parts += [Text(), _recoveries(summary)]
+    if summary.get("users"):
+        kinds = ", ".join(
+            f"{row['count']} x {row['name'].lower()}" for row in kind_rows(summary["users"]["rejected"])
+        )
+        parts += [Text(), Text(users_sentence(summary["users"]) + (f" Refused: {kinds}." if kinds else ""))]
+    if told := disclosure_sentence(summary.get("disclosures") or ()):
+        parts += [Text(), Text(told)]
+    if rows := check_rows(summary):
+        parts += [Text(), _other_checks(rows)]
     if summary["void"]:
         causes = ", ".join(f"{n} x {cause(c).lower()}" for c, n in summary["voids"].items())
+        if summary.get("users") and summary["users"]["faults"]:
+            kinds = ", ".join(
+                f"{r['count']} x {r['name'].lower()}" for r in kind_rows(summary["users"]["faults"])
+            )
+            causes += f"; the simulated user: {kinds}"
         worst = summary["worst_case"]["pass_at"].get("1")
         parts += [
             Text(),
@@ -101,6 +120,43 @@ def _shares(summary: Mapping[str, Any]) -> Table:
     table.add_row()
     for entry in summary["categories"]:
         _share(table, CATEGORIES[entry["category"]], entry)
+    return table
+
+
+def _other_checks(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column("Other checks (they decide about no trial)")
+    for heading in ("Passed", "Share", "95 %", "Cannot tell", "Mean reward", "95 %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            Text(row["name"]),
+            row["passed"],
+            row["share"],
+            Text(_short(row["share_interval"]), style="dim"),
+            row["unknown"],
+            row["reward"],
+            Text(_short(row["reward_interval"]), style="dim"),
+        )
+    return table
+
+
+def _recoveries(summary: Mapping[str, Any]) -> Table:
+    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column("Faults on purpose")
+    for heading in ("Injected", "Recovered from", "95 %", "Trials", "Passed", "95 %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in recovery_rows(summary["faults"]):
+        table.add_row(
+            Text(row["name"]),
+            row["injected"],
+            row["recovered"],
+            Text(_short(row["recovered_interval"]), style="dim"),
+            row["trials"],
+            row["passed"],
+            Text(_short(row["passed_interval"]), style="dim"),
+            style="bold" if row["total"] else "",
+        )
     return table
 
 

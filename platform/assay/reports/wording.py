@@ -49,6 +49,7 @@ CHECKS = {
     "state": "Final database",
     "ending": "How it ended",
     "reply:complete": "The reply is whole",
+    "leak": "Nothing is given away",
 }
 _GAP = "\u00a0"  # a line does not end between a number and its sign
 
@@ -83,6 +84,8 @@ def check_name(name: str) -> str:
     if name in CHECKS:
         return CHECKS[name]
     kind, _, number = name.partition(":")
+    if kind == "process":
+        return f"Process rule {number}"
     return f"Rule {number} of the reply" if kind == "reply" and number.isdigit() else name
 
 

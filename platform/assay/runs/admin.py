@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from assay.accounts.admin import ReadOnlyAdmin
-from assay.runs.models import Evidence, Run, Trial, TrialAttempt
+from assay.runs.models import Evidence, Regrade, Run, Trial, TrialAttempt
 
 
 @admin.register(Run)
@@ -81,3 +81,14 @@ class EvidenceAdmin(ReadOnlyAdmin):
             "_changelist"
         )
         return found.only("trial_id").order_by("-trial_id") if listing else found.select_related("trial__run")
+
+
+@admin.register(Regrade)
+class RegradeAdmin(ReadOnlyAdmin):
+    list_display = ["id", "run_id", "pack_version", "status", "created_by", "created_at", "finished_at"]
+    list_filter = ["status"]
+    exclude = ["token"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Regrade]:
+        related = ("pack_version__pack", "created_by")
+        return super().get_queryset(request).select_related(*related).defer("pack_version__bundle")

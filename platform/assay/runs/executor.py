@@ -25,7 +25,7 @@ from assay.runs import laboratory, results, workers
 from assay.runs.holding import Holding
 from assay.runs.models import Run
 from assay.runs.queue import Claim, Result
-from assay_sdk import AssayError, PlatformFault
+from assay_sdk import AssayError, PlatformFault, PluginFault
 
 log = logging.getLogger(__name__)
 
@@ -71,9 +71,10 @@ class Executor:
             log.exception("run %s cannot be set up", self._run.pk)
             cause = error.cause if isinstance(error, PlatformFault) else "setup_failed"
             said = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-            self._holding.write([results.void(self._run, c, cause, said) for c in first])
+            part = error.part if isinstance(error, PluginFault) else ""
+            self._holding.write([results.void(self._run, c, cause, said, part) for c in first])
             return Drained(self._holding.written, more=True)
-        with self._holding.renewing(patience(lab.limits) + 2 * _STUBBORN):
+        with self._holding.renewing(patience(lab) + 2 * _STUBBORN):
             database = ThreadPoolExecutor(1, thread_name_prefix="results")
             try:
                 slice_ = _Slice(self._run, lab, versions, self._holding, database, self._watch, self._try)
@@ -157,7 +158,7 @@ class _Slice:
 
     def _leave_stubborn(self) -> None:
         """Give up trials that did not even end when they were cancelled: a plugin holds on to them."""
-        latest = time.monotonic() - patience(self._lab.limits) - _STUBBORN
+        latest = time.monotonic() - patience(self._lab) - _STUBBORN
         for task, claim in list(self._running.items()):
             if self._since[task] < latest:
                 self._forget(task)
@@ -198,14 +199,14 @@ class _Slice:
 
     async def _close_connector(self) -> None:
         try:
-            await asyncio.wait_for(self._lab.connector.aclose(), timeout=30)
+            await asyncio.wait_for(self._lab.aclose(), timeout=30)
         except Exception:
             log.warning("the connector of run %s did not close in order", self._run.pk, exc_info=True)
 
     async def _one(self, claim: Claim) -> Result:
         lab = self._lab
         try:
-            async with asyncio.timeout(patience(lab.limits)):
+            async with asyncio.timeout(patience(lab)):
                 record = await self._try(lab, claim.task_id, claim.index, self._run.seed, claim.attempt)
             return results.from_record(self._run, claim, record, self._versions)
         except TimeoutError:

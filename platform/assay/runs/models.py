@@ -39,6 +39,15 @@ class Run(models.Model):
     limits = models.JSONField(default=dict)  # fields of assay.engine.dialogue.limits.Limits that differ
     persona = models.CharField(max_length=100, blank=True)
     persona_options = models.JSONField(default=dict)
+    user = models.CharField(max_length=300, default="scripted")  # or the model that plays, NAME:MODEL
+    user_options = models.JSONField(default=dict)  # secrets by reference
+    faults = models.CharField(
+        max_length=100, blank=True
+    )  # the profile by which tool calls go wrong on purpose
+    fault_options = models.JSONField(default=dict)
+    judge = models.CharField(max_length=300, blank=True)  # the model that judges reply rules, NAME:MODEL
+    judge_options = models.JSONField(default=dict)  # secrets by reference
+    judge_votes = models.PositiveSmallIntegerField(default=3)
     checkers = models.JSONField(default=list)  # [{"name", "options", "required"}]
     gate = models.JSONField(null=True, blank=True)  # see gates.py
     gate_answer = models.JSONField(null=True, blank=True)
@@ -134,6 +143,7 @@ class Trial(models.Model):
             models.Index(
                 fields=["run", "fingerprint"], name="runs_trial_failed", condition=Q(status="failed")
             ),
+            models.Index(fields=["fingerprint"], name="runs_trial_alike", condition=Q(status="failed")),
         ]
 
     def __str__(self) -> str:
@@ -146,9 +156,11 @@ class TrialAttempt(models.Model):
     trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="void_attempts")
     number = models.PositiveSmallIntegerField()  # 0.., over void and lost attempts together
     cause = models.CharField(max_length=40)
+    kind = models.CharField(max_length=40, blank=True)  # what the simulated user did, where it was at fault
     detail = models.TextField(blank=True)
     worker = models.CharField(max_length=100, blank=True)
     seed = models.BigIntegerField()
+    plugin_failures = models.JSONField(default=list)  # {"part", "sentence"} of each plugin that failed
     at = models.DateTimeField()
 
     class Meta:
@@ -168,6 +180,7 @@ class Evidence(models.Model):
     changes = models.JSONField(default=list)
     verdict = models.JSONField(null=True)
     notes = models.JSONField(default=dict)  # from the bot's session; never shown to grading
+    plugin_failures = models.JSONField(default=list)  # as with an attempt; those that made nothing void too
     versions = models.JSONField(default=dict)  # pack hash, bot, engine
 
     class Meta:
@@ -180,3 +193,61 @@ class Evidence(models.Model):
     def events(self) -> list[dict[str, Any]]:
         """What was said and called, in order."""
         return list(self.transcript.get("events", []))
+
+
+class RegradeStatus(models.TextChoices):
+    WAITING = "waiting", _("Waiting")
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+
+
+class Regrade(models.Model):
+    """A finished run judged again under another version of its pack. The run itself stays as it is."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="regrades")
+    pack_version = models.ForeignKey(PackVersion, on_delete=models.PROTECT, related_name="regrades")
+    status = models.CharField(max_length=8, choices=RegradeStatus.choices, default=RegradeStatus.WAITING)
+    tally = models.JSONField(null=True, blank=True)  # engine.regrading.Tally.as_json(), when done
+    note = models.TextField(blank=True)  # why it failed
+    attempts = models.PositiveIntegerField(default=0)  # in a row without progress
+    token = models.UUIDField(null=True, blank=True)  # of the worker that is at it
+    due_at = models.DateTimeField()  # when somebody may (again) begin
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"Run {self.run_id} by {self.pack_version}"
+
+    @property
+    def pending(self) -> bool:
+        return self.status in (RegradeStatus.WAITING, RegradeStatus.RUNNING)
+
+
+class RegradedTrial(models.Model):
+    """What a trial comes to under the other version. The old verdict stands with the trial."""
+
+    regrade = models.ForeignKey(Regrade, on_delete=models.CASCADE, related_name="trials")
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="regraded")
+    status = models.CharField(max_length=14)  # passed, failed, void or not_comparable
+    category = models.CharField(max_length=30, blank=True)
+    explanation = models.TextField(blank=True)
+    changed = models.BooleanField()
+    why = models.JSONField(default=list)  # sentences
+    verdict = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ["regrade", "trial"]
+        constraints = [models.UniqueConstraint(fields=["regrade", "trial"], name="runs_regraded_once")]
+        indexes = [
+            models.Index(fields=["regrade", "trial"], name="runs_regraded_changed", condition=Q(changed=True))
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.trial_id}: {self.status}"

@@ -44,8 +44,10 @@ class Result:
     columns: Mapping[str, Any]
     evidence: Mapping[str, Any] | None
     void_cause: str = ""
+    void_kind: str = ""  # of a simulator's fault
     detail: str = ""
     seed: int = 0
+    plugin_failures: Sequence[Mapping[str, str]] = ()  # as in the engine's record of the trial
     retry_in: float | None = None
 
 
@@ -113,9 +115,9 @@ def release(claims: Iterable[Claim]) -> None:
 _WRITE = """
 WITH given AS (
     SELECT * FROM jsonb_to_recordset(%s::jsonb) AS x(
-        id bigint, token uuid, status text, retry_in float8, void_cause text, detail text, seed bigint,
+        id bigint, token uuid, status text, retry_in float8, void_cause text, void_kind text, detail text, seed bigint,
         termination text, category text, s1 bool, s2 bool, s3 bool, fingerprint text, explanation text,
-        turns int, tool_calls int, seconds float8, started_at timestamptz, evidence jsonb)
+        turns int, tool_calls int, seconds float8, started_at timestamptz, evidence jsonb, plugin_failures jsonb)
 ),
 over AS (
     UPDATE runs_trial t
@@ -137,14 +139,14 @@ again AS (
     RETURNING t.id, t.attempt - 1 + t.losses AS number
 ),
 kept AS (
-    INSERT INTO runs_evidence (trial_id, transcript, changes, verdict, notes, versions)
+    INSERT INTO runs_evidence (trial_id, transcript, changes, verdict, notes, versions, plugin_failures)
     SELECT g.id, g.evidence -> 'transcript', g.evidence -> 'changes', nullif(g.evidence -> 'verdict', 'null'::jsonb),
-           g.evidence -> 'notes', g.evidence -> 'versions'
+           g.evidence -> 'notes', g.evidence -> 'versions', g.plugin_failures
     FROM given g JOIN over USING (id) WHERE jsonb_typeof(g.evidence) = 'object'
 ),
 noted AS (
-    INSERT INTO runs_trialattempt (trial_id, number, cause, detail, worker, seed, at)
-    SELECT g.id, coalesce(over.number, again.number), g.void_cause, g.detail, %s, g.seed, now()
+    INSERT INTO runs_trialattempt (trial_id, number, cause, kind, detail, worker, seed, at, plugin_failures)
+    SELECT g.id, coalesce(over.number, again.number), g.void_cause, g.void_kind, g.detail, %s, g.seed, now(), g.plugin_failures
     FROM given g LEFT JOIN over USING (id) LEFT JOIN again USING (id)
     WHERE g.status = 'void' AND coalesce(over.id, again.id) IS NOT NULL
 )
@@ -164,6 +166,7 @@ def write(results: Sequence[Result], *, worker: str) -> tuple[int, int]:
             "status": r.status,
             "retry_in": r.retry_in,
             "void_cause": r.void_cause,
+            "void_kind": r.void_kind,
             "detail": r.detail,
             "seed": r.seed,
             "termination": "",
@@ -174,6 +177,7 @@ def write(results: Sequence[Result], *, worker: str) -> tuple[int, int]:
             "tool_calls": 0,
             **r.columns,
             "evidence": r.evidence,
+            "plugin_failures": list(r.plugin_failures),
         }
         for r in results
     ]
@@ -191,8 +195,8 @@ WITH lost AS (
     FOR UPDATE SKIP LOCKED
 ),
 noted AS (
-    INSERT INTO runs_trialattempt (trial_id, number, cause, detail, worker, seed, at)
-    SELECT id, attempt + losses, 'worker_lost', 'The worker went away with this trial.', leased_by, seed, now()
+    INSERT INTO runs_trialattempt (trial_id, number, cause, kind, detail, worker, seed, at, plugin_failures)
+    SELECT id, attempt + losses, 'worker_lost', '', 'The worker went away with this trial.', leased_by, seed, now(), '[]'
     FROM lost
 )
 UPDATE runs_trial t

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from assay.engine.trial import TrialRecord, seed_for
+from assay.engine.trial import CANNOT_TELL, TrialRecord, seed_for
 from assay.runs.models import Run, TrialStatus
 from assay.runs.queue import Claim, Result
 
@@ -44,14 +44,17 @@ def from_record(run: Run, claim: Claim, record: TrialRecord, versions: Mapping[s
             "versions": versions,
         },
         void_cause=_cause(record.void_cause or "internal_error") if void else "",
+        void_kind=str((transcript.get("user") or {}).get("fault") or "")[:40] if void else "",
         detail=str(transcript.get("detail", ""))[:2000] if void else "",
         seed=record.seed,
-        retry_in=_retry_in(run, claim) if void else None,
+        plugin_failures=record.plugin_failures,
+        # What cannot be told now cannot be told of another attempt either.
+        retry_in=_retry_in(run, claim) if void and record.void_cause != CANNOT_TELL else None,
     )
 
 
-def void(run: Run, claim: Claim, cause: str, detail: str) -> Result:
-    """A trial that could not even be tried, through no fault of the bot."""
+def void(run: Run, claim: Claim, cause: str, detail: str, part: str = "") -> Result:
+    """A trial that could not even be tried, through no fault of the bot. `part`: of a plugin, whose fault it was."""
     return Result(
         claim=claim,
         status=TrialStatus.VOID,
@@ -60,6 +63,7 @@ def void(run: Run, claim: Claim, cause: str, detail: str) -> Result:
         void_cause=_cause(cause),
         detail=detail[:2000],
         seed=seed_for(run.seed, claim.task_id, claim.index, claim.attempt),
+        plugin_failures=[{"part": part, "sentence": detail[:500]}] if part else [],
         retry_in=_retry_in(run, claim),
     )
 

@@ -17,14 +17,23 @@ from assay.accounts.audit import record
 from assay.accounts.models import User
 from assay.bots.models import BotVersion
 from assay.bots.services import describe
+from assay.engine.dialogue.fitting import not_playable
+from assay.engine.grading.judging import VOTES
 from assay.engine.trial import seed_for
 from assay.packs.models import PackVersion
-from assay.plugins.manager import get_manager
+from assay.packs.services import load_world
+from assay.plugin_choices.services import require, with_defaults
+from assay.plugins.checks import reported_checks
+from assay.plugins.judges import describe_judge
+from assay.plugins.mishaps import choose_faults, describe_faults
+from assay.plugins.options import storable
+from assay.plugins.parts import parts_of, taking_part
+from assay.plugins.users import SCRIPTED, describe_user, models_of
 from assay.runs import gates, laboratory, waking
 from assay.runs.finishing import finish_if_done, outcomes
 from assay.runs.models import ACTIVE, Run, RunStatus
 from assay.runs.progress import Progress, progress
-from assay_sdk import AssayError
+from assay_sdk import AssayError, PersonaType
 
 __all__ = [
     "Progress",
@@ -57,6 +66,13 @@ def plan_run(
     limits: Mapping[str, Any] | None = None,
     persona: str = "",
     persona_options: Mapping[str, Any] | None = None,
+    user: str = SCRIPTED,
+    user_options: Mapping[str, Any] | None = None,
+    faults: str = "",
+    fault_options: Mapping[str, Any] | None = None,
+    judge: str = "",
+    judge_options: Mapping[str, Any] | None = None,
+    judge_votes: int = VOTES,
     checkers: Sequence[Mapping[str, Any]] = (),
     max_attempts: int = 3,
     trials_at_once: int | None = None,
@@ -64,8 +80,10 @@ def plan_run(
 ) -> Run:
     """Plan `trials` of each task as rows, and wake workers once that is committed.
 
-    `tasks`: task ids, or a pattern such as "RET-RMA-*"; None takes every enabled task. `seed`: the same seed, pack
-    and reference bot give the same trials; None draws one. Raises RunError or OptionsError, and plans nothing then.
+    `user`: who plays the customer, "scripted" or a model, NAME:MODEL. Tasks that the persona cannot play are left out
+    and stand in the manifest as not tried. `tasks`: task ids, or a pattern such as "RET-RMA-*"; None takes every enabled task. `seed`: the same seed, pack
+    and reference bot give the same trials; None draws one. Options that are not given are the company's own, where it
+    has set some. Raises RunError or OptionsError (also for what is switched off), and plans nothing then.
     """
     if not 1 <= trials <= MOST_TRIALS_OF_A_TASK:
         raise RunError(f"The number of trials must be from 1 to {MOST_TRIALS_OF_A_TASK}, not {trials}.")
@@ -78,10 +96,36 @@ def plan_run(
     if not 0 <= seed < 2**63:
         raise RunError("The seed must be from 0 to 2^63 - 1.")
     held_to = laboratory.limits_of(limits or {})
-    laboratory.persona_of(persona, persona_options or {})
+    parts = parts_of(
+        bot=bot_version.spec,
+        persona=persona,
+        checks=checkers,
+        models=[*models_of(user, user_options or {}), judge],
+        fault_profile=faults or None,
+    )
+    require(parts)
+    persona_options = with_defaults("persona", persona, persona_options) if persona else {}
+    checkers = [_with_company_options(entry) for entry in checkers]
+    storable({"persona": persona_options, "checks": checkers})
+    kind, _ = laboratory.persona_of(persona, persona_options)
+    user = user.strip() or SCRIPTED
+    user_options = _user_with_company_options(user, user_options or {})
+    storable({"user": user, "options": user_options})
+    player, _ = laboratory.user_of(user, user_options)
+    judge = judge.strip()
+    judge_options = (
+        with_defaults("model", _model_of(judge), judge_options) if judge else dict(judge_options or {})
+    )
+    storable({"judge": judge, "options": judge_options})
+    judges = laboratory.judge_of(judge, judge_options, judge_votes)
+    fault_options = (
+        with_defaults("fault profile", faults, fault_options) if faults else dict(fault_options or {})
+    )
+    storable(fault_options)
+    goes_wrong, how_wrong = choose_faults(faults, fault_options)
     laboratory.checkers_of(checkers)
-    answer = gates.parse(gate, trials=trials)
-    chosen = _tasks(pack_version, tasks)
+    answer = gates.parse(gate, trials=trials, reported=reported_checks(checkers))
+    chosen, left_out = _playable(kind, pack_version, _tasks(pack_version, tasks))
     total = len(chosen) * trials
     if total > MOST_TRIALS:
         raise RunError(f"{total} trials are too many for one run; the most is {MOST_TRIALS}.")
@@ -95,14 +139,18 @@ def plan_run(
             "content_hash": pack_version.content_hash,
         },
         "bot": {**describe(bot_version), "name": bot_version.bot.name, "number": bot_version.number},
-        "plugins": get_manager().versions(),
+        "plugins": taking_part(parts),
         "seed": str(seed),  # as text: JavaScript cannot hold it
         "trials": trials,
         "max_attempts": max_attempts,
         "limits": asdict(held_to),
-        "persona": {"name": persona, "options": dict(persona_options or {})} if persona else None,
+        "persona": {"name": persona, "options": persona_options} if persona else None,
+        "user": describe_user(user, player, user_options),
+        "faults": describe_faults(goes_wrong, how_wrong),
         "checkers": [dict(c) for c in checkers],
+        "judge": describe_judge(judge, judges),
         "tasks": [{"id": task_id, "title": title, "group": group} for task_id, title, group in chosen],
+        "not_tried": [{"id": task_id, "why": why} for task_id, why in left_out.items()],
         "started_at": None,
         "finished_at": None,
     }
@@ -118,7 +166,14 @@ def plan_run(
             trials_at_once=at_once,
             limits=dict(limits or {}),
             persona=persona,
-            persona_options=dict(persona_options or {}),
+            persona_options=persona_options,
+            user=user,
+            user_options=user_options,
+            faults=faults,
+            fault_options=fault_options,
+            judge=judge,
+            judge_options=judge_options,
+            judge_votes=judge_votes,
             checkers=[dict(c) for c in checkers],
             gate=answer,
             manifest=manifest,
@@ -183,6 +238,46 @@ def cancel_run(run: Run, *, by: User | None = None) -> Run:
         run.finished_at = timezone.now()
         run.save(update_fields=["finished_at"])
     return run
+
+
+def _with_company_options(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A check as it was chosen, with the company's options for the rest. What is no check is refused when it is built."""
+    name, options = entry.get("name"), entry.get("options") or {}
+    if not isinstance(name, str) or not isinstance(options, Mapping):
+        return dict(entry)
+    whole = with_defaults("check", name, options)
+    return {**entry, "options": whole} if whole else dict(entry)
+
+
+def _playable(
+    persona: PersonaType | None, version: PackVersion, chosen: list[tuple[str, str, str]]
+) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
+    """The chosen tasks that the persona can play, and why not the others. RunError when none is left."""
+    if persona is None:
+        return chosen, {}
+    why = not_playable(persona, load_world(version).pack.tasks, [task_id for task_id, _, _ in chosen])
+    left = [task for task in chosen if task[0] not in why]
+    if not left:
+        raise RunError(
+            f"The persona {persona.name!r} can play none of these tasks; the first: {next(iter(why.values()))}"
+        )
+    return left, why
+
+
+def _user_with_company_options(user: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the customer, with the company's own for the rest of each of its models."""
+    if user == SCRIPTED:
+        return dict(options)
+    whole = with_defaults("model", _model_of(user), options)
+    second, given = whole.get("audit_model"), whole.get("audit_options") or {}
+    if isinstance(second, str) and isinstance(given, Mapping):
+        audit = with_defaults("model", _model_of(second), given)
+        whole = {**whole, "audit_options": audit} if audit else whole
+    return whole
+
+
+def _model_of(spec: str) -> str:
+    return spec.partition(":")[0].strip()
 
 
 def _tasks(version: PackVersion, tasks: Sequence[str] | str | None) -> list[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from celery import shared_task
 from celery.signals import worker_process_init, worker_ready, worker_shutting_down
 from django.db import connections
 
-from assay.runs import sweeping, waking, workers
+from assay.runs import regrading, sweeping, waking, workers
 from assay.runs.executor import Executor
 from assay.runs.finishing import finish_if_done
 from assay.runs.models import ACTIVE, Run
@@ -35,6 +35,17 @@ def execute(schema: str, run_id: int) -> None:
             drained = Executor(run, schema=schema).drain()
             if not finish_if_done(run_id) and drained.more:
                 waking.wake(schema, run_id)
+    except TenantError:
+        return  # the tenant is gone, and its runs with it
+
+
+@shared_task(name="runs.regrade", ignore_result=True, soft_time_limit=240, time_limit=270)
+def regrade_run(schema: str, regrade_id: int) -> None:
+    """Judge trials of a run again for one slice; queue another slice when there is more."""
+    try:
+        with in_tenant(schema):
+            if regrading.work(regrade_id):
+                regrading.ask(schema, regrade_id)
     except TenantError:
         return  # the tenant is gone, and its runs with it
 

@@ -15,6 +15,7 @@ _ASKED = {
     "may_edit_bots": roles.EDIT_BOTS,
     "may_run": roles.RUN,
     "may_manage_integrations": roles.MANAGE_INTEGRATIONS,
+    "may_manage_plugins": roles.MANAGE_PLUGINS,
     "may_manage_secrets": roles.MANAGE_SECRETS,
 }
 

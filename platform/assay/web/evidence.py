@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.reports.recovery import fault_name
 from assay.reports.wording import check_name
 from assay.runs.models import Evidence
 
@@ -29,11 +30,25 @@ def conversation(evidence: Evidence) -> list[dict[str, Any]]:
                 **event,
                 "arguments_text": arguments if isinstance(arguments, str) else _json(arguments),
                 "result_text": text,
+                "fault": _fault(event),
                 "folded": len(text) > (_SHORT if plain_read else _LONG),
                 "css": "error" if not event["ok"] else "write" if event["wrote"] else "read",
             }
         )
     return shown
+
+
+def _fault(event: Mapping[str, Any]) -> str:
+    """What was done to a call on purpose; "" for nothing."""
+    injected = event.get("injected")
+    if not injected:
+        return ""
+    done = (
+        " (but the call was carried out)"
+        if injected["reached"] and not event["ok"] and event["wrote"]
+        else ""
+    )
+    return f"{fault_name(injected['kind']).lower()}{done}"
 
 
 def difference(evidence: Evidence) -> list[dict[str, Any]]:
@@ -57,8 +72,9 @@ def difference(evidence: Evidence) -> list[dict[str, Any]]:
     ]
 
 
-def changes(evidence: Evidence) -> list[dict[str, Any]]:
-    """Each row that the trial changed: what was done to it, by which call, and the cells before and after."""
+def changes(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each row changed: what was done to it, by which call, and the cells before and after. `rows`: as in a trial's
+    evidence."""
     return [
         {
             "done": {"insert": "New row", "update": "Changed row", "delete": "Deleted row"}[change["op"]],
@@ -69,8 +85,19 @@ def changes(evidence: Evidence) -> list[dict[str, Any]]:
             "is": change["after"] is not None,
             "cells": _changed(change["before"] or {}, change["after"] or {}),
         }
-        for change in evidence.changes
+        for change in rows
     ]
+
+
+def calls(evidence: Evidence) -> list[dict[str, Any]]:
+    """The calls in order, for choosing a moment: number, tool, whether it changed data."""
+    return [event for event in evidence.events if event["type"] == "tool"]
+
+
+def no_return(evidence: Evidence) -> dict[str, Any] | None:
+    """From when on it could not be put right, as the verdict says; None when it says nothing of it."""
+    found: dict[str, Any] | None = (evidence.verdict or {}).get("no_return")
+    return found
 
 
 def checks(evidence: Evidence) -> list[dict[str, Any]]:

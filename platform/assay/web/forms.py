@@ -10,7 +10,9 @@ from django.core.exceptions import ValidationError
 
 from assay.bots.models import BotVersion
 from assay.packs.models import PackVersion
-from assay.plugins.manager import get_manager
+from assay.plugin_choices.services import available
+from assay.runs.gate_text import read_conditions
+from assay_sdk import OptionsError
 
 LARGEST_UPLOAD = 55 * 1024 * 1024  # a pack is at most 50 MB; the rest of the bounds are the loader's
 
@@ -56,6 +58,14 @@ class OptionsField(forms.JSONField):
         return text.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(text, str) else text
 
 
+def _options_of(given: Any) -> dict[str, Any]:
+    if given in (None, ""):
+        return {}
+    if not isinstance(given, dict):
+        raise ValidationError('Options are a JSON object, such as {"base_url": "https://..."}.')
+    return given
+
+
 class OptionsForm(forms.Form):
     """Options of something that a plugin brings: a JSON object."""
 
@@ -67,12 +77,7 @@ class OptionsForm(forms.Form):
     )
 
     def clean_options(self) -> dict[str, Any]:
-        options = self.cleaned_data["options"]
-        if options in (None, ""):
-            return {}
-        if not isinstance(options, dict):
-            raise ValidationError('Options are a JSON object, such as {"base_url": "https://..."}.')
-        return options
+        return _options_of(self.cleaned_data["options"])
 
 
 class BotVersionForm(OptionsForm):
@@ -109,6 +114,38 @@ class RunForm(forms.Form):
         required=False, max_length=200, help_text="A pattern such as RET-RMA-*; empty: every enabled task"
     )
     persona = forms.ChoiceField(required=False, help_text="How the simulated customer talks")
+    user = forms.CharField(
+        label="Customer",
+        required=False,
+        initial="scripted",
+        max_length=300,
+        help_text="Who plays the customer: scripted, or a model, for example litellm:openai/gpt-5-mini",
+    )
+    user_options = OptionsField(
+        label="Options of the customer's model",
+        required=False,
+        initial=dict,
+        help_text='A JSON object, such as {"api_key": "secret:OPENAI", "audit_model": "litellm:openai/gpt-5-mini"}',
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "class": "code"}),
+    )
+    faults = forms.ChoiceField(
+        label="Faults on purpose",
+        required=False,
+        help_text="Tool calls go wrong now and then, always so that a bot can get over it",
+    )
+    fault_options = OptionsField(
+        label="Options of the faults",
+        required=False,
+        initial=dict,
+        help_text='A JSON object, such as {"rate": 0.3}; empty: as the profile has it',
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "class": "code"}),
+    )
+    checks = forms.MultipleChoiceField(
+        label="Other checks",
+        required=False,
+        help_text="They are reported beside the figures and decide about no trial, unless the gate names one",
+        widget=forms.CheckboxSelectMultiple,
+    )
     seed = forms.IntegerField(required=False, min_value=0, help_text="Empty: drawn at random")
     gate_metric = forms.ChoiceField(
         label="Figure",
@@ -121,15 +158,29 @@ class RunForm(forms.Form):
     )
     gate_k = forms.IntegerField(label="k, the number of trials", required=False, min_value=1, initial=5)
     gate_at_least = forms.FloatField(label="At least", required=False, initial=0.9, min_value=0, max_value=1)
+    gate_checks = forms.CharField(
+        label="Other checks that must be shown",
+        required=False,
+        max_length=2000,
+        help_text="One a line, by the share of trials that pass it, such as communication.promises >= 0.95",
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "class": "code"}),
+    )
     gate_in_every_group = forms.BooleanField(
         label="In every group of tasks, not only over all", required=False
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        personas = get_manager().personas()
+        personas = available("persona")
         field: Any = self.fields["persona"]
         field.choices = [("", "As the task says"), *((name, kind.title) for name, kind in personas.items())]
+        profiles: Any = self.fields["faults"]
+        known = available("fault profile")
+        profiles.choices = [("", "None"), *((n, k.title) for n, k in known.items() if n != "none")]
+        checks: Any = self.fields["checks"]
+        checks.choices = [(name, kind.title) for name, kind in available("check").items()]
+        if not checks.choices:
+            del self.fields["checks"]
         # The newest of each, unless the page that led here chose one.
         for name in ("pack_version", "bot_version"):
             chooser: Any = self.fields[name]
@@ -149,7 +200,21 @@ class RunForm(forms.Form):
             for name in ("gate_k", "gate_at_least"):
                 if data.get(name) is None and name not in self.errors:
                     self.add_error(name, "A gate needs this.")
+        elif data.get("gate_checks"):
+            self.add_error("gate_metric", "A gate on other checks needs a figure of the trials too.")
         return data
+
+    def clean_gate_checks(self) -> list[dict[str, Any]]:
+        try:
+            return read_conditions(self.cleaned_data["gate_checks"])
+        except OptionsError as error:
+            raise ValidationError(str(error)) from None
+
+    def clean_user_options(self) -> dict[str, Any]:
+        return _options_of(self.cleaned_data["user_options"])
+
+    def clean_fault_options(self) -> dict[str, Any]:
+        return _options_of(self.cleaned_data["fault_options"])
 
     def plan(self) -> dict[str, Any]:
         """The arguments of plan_run."""
@@ -160,6 +225,7 @@ class RunForm(forms.Form):
                 "metric": data["gate_metric"],
                 "k": data["gate_k"],
                 "at_least": data["gate_at_least"],
+                "checks": data["gate_checks"],
                 "in_every_group": data["gate_in_every_group"],
             }
         return {
@@ -168,6 +234,11 @@ class RunForm(forms.Form):
             "trials": data["trials"],
             "tasks": data["tasks"].strip() or None,
             "persona": data["persona"],
+            "user": data["user"],
+            "user_options": data["user_options"],
+            "faults": data["faults"],
+            "fault_options": data["fault_options"] if data["faults"] else {},
+            "checkers": [{"name": name} for name in data.get("checks", ())],
             "seed": data["seed"],
             "gate": gate,
         }
@@ -202,4 +273,4 @@ class TicketConnectionForm(OptionsForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field: Any = self.fields["system"]
-        field.choices = [(name, kind.title) for name, kind in get_manager().ticket_systems().items()]
+        field.choices = [(name, kind.title) for name, kind in available("ticket system").items()]

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from assay.engine.packs import Problem
 from assay.packs.models import TaskEntry
-from assay.plugins.manager import get_manager
+from assay.plugin_choices.services import available
 from assay.reports.charts import Strip, strip
 from assay.reports.wording import category, cause, value
 from assay.runs.models import ACTIVE, Run, Trial
@@ -70,7 +70,7 @@ def connector_rows() -> list[dict[str, Any]]:
             "targets": ", ".join(kind.targets),
             "options": _option_rows(kind.options),
         }
-        for kind in get_manager().connectors().values()
+        for kind in available("connector").values()
     ]
 
 
@@ -78,7 +78,7 @@ def ticket_system_rows() -> list[dict[str, Any]]:
     """The ticket systems that plugins bring, each with the options it takes."""
     return [
         {"name": kind.name, "title": kind.title, "options": _option_rows(kind.options)}
-        for kind in get_manager().ticket_systems().values()
+        for kind in available("ticket system").values()
     ]
 
 

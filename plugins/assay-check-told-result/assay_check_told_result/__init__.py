@@ -36,6 +36,11 @@ class ToldResultOptions(BaseModel):
     )
 
 
+def _changed(event: Mapping[str, Any]) -> bool:
+    """A write whose result the bot was given, also when a fault on purpose had lost it at first."""
+    return bool(event["ok"]) and (bool(event["wrote"]) or event.get("repeats") is not None)
+
+
 class ToldResult:
     def __init__(self, options: ToldResultOptions) -> None:
         self._except = options.except_tools
@@ -47,7 +52,7 @@ class ToldResult:
         writes = [
             (i, event)
             for i, event in enumerate(trial.events)
-            if event["type"] == "tool" and event["ok"] and event["wrote"] and self._counts(event["tool"])
+            if event["type"] == "tool" and _changed(event) and self._counts(event["tool"])
         ]
         untold = [(i, event) for i, event in writes if not self._told(i, event, trial.events)]
         if not writes:

@@ -133,6 +133,29 @@ def test_from_a_zip_to_a_report(api: Api) -> None:
     assert one["evidence"]["transcript"]["events"][0]["type"] == "user"
 
 
+def test_a_run_takes_a_fault_profile_and_its_summary_tells_the_recovery_rate(
+    api: Api, library: PackVersion
+) -> None:
+    client = api("operator")
+    asked = {
+        "pack_version": library.pk, "bot_version": reference_bot("careless").pk, "trials": 6, "seed": "4",
+        "faults": "flaky", "fault_options": {"rate": 0.5},
+    }  # fmt: skip
+    run = client.post("/api/v1/runs/", asked, format="json").json()
+    assert (run["faults"], run["fault_options"]) == ("flaky", {"rate": 0.5})
+    assert run["manifest"]["faults"]["options"]["rate"] == 0.5
+    assert "fault profile flaky" in run["manifest"]["plugins"]["assay"]["parts"]
+    finish(Run.objects.get(pk=run["id"]))
+    faults = client.get(f"/api/v1/runs/{run['id']}/summary/").json()["faults"]
+    assert faults["overall"]["injected"] == sum(entry["injected"] for entry in faults["by_kind"]) > 10
+    assert 0 < faults["overall"]["recovered"]["share"] < 1
+    hit = faults["overall"]["trials"]
+    assert hit + faults["untouched"]["of"] == run["trial_count"]
+    trial = client.get("/api/v1/trials/", {"run": run["id"]}).json()["results"][0]
+    evidence = client.get(f"/api/v1/trials/{trial['id']}/").json()["evidence"]
+    assert "faults" in evidence["verdict"]
+
+
 def test_a_broken_pack_is_answered_problem_by_problem(api: Api) -> None:
     before = PackVersion.objects.count()
     broken = zipped({"pack.yaml": b"format: 1\nname: Library!\nversion: 1.0.0\ncolour: red\n"})
@@ -152,6 +175,8 @@ def test_input_that_does_not_fit_is_refused_and_leaves_nothing(api: Api, library
     for wrong in (
         {"trials": 0}, {"trials": "many"}, {"seed": "-1"}, {"seed": str(2**63)}, {"tasks": "NOPE-*"},
         {"gate": {"metric": "vibes"}}, {"gate": {"k": 50, "at_least": 0.9}}, {"persona": "nobody"},
+        {"faults": "nobody"}, {"faults": "flaky", "fault_options": {"rate": 2}}, {"faults": "flaky", "fault_options": []},
+        {"user": "nobody:x"}, {"user": "litellm:openai/m", "user_options": {"tries": 0}},
         {"pack_version": 10**9}, {"bot_version": None},
     ):  # fmt: skip
         answer = client.post("/api/v1/runs/", {**base, **wrong}, format="json")

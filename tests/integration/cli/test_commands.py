@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import assay
 from tests.support.openai_server import Completion, OpenAIServer, Request, call, say
 
 ROOT = Path(__file__).parents[3]
@@ -57,6 +58,39 @@ def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
 
 
+def test_faults_on_purpose_are_chosen_by_name_and_their_figures_shown(shell: Shell) -> None:
+    options = ("--faults", "flaky", "--fault-option", "rate=0.5", "--seed", 7, "--trials", 4)
+    shown = shell.document(
+        "run", LIBRARY, "--bot", "reference:careless", *options, "--out", "out", "--jobs", 2
+    )
+    assert shown["manifest"]["faults"]["name"] == "flaky"
+    assert shown["manifest"]["faults"]["options"]["rate"] == 0.5
+    faults = shown["summary"]["faults"]
+    assert faults["overall"]["injected"] > 5
+    assert {entry["kind"] for entry in faults["by_kind"]} == {"timeout", "rate_limit", "server_error"}
+    text = shell.assay("report", "out").stdout
+    assert "Faults on purpose" in text and "Rate limit (429)" in text and "Recovered from" in text
+    again = shell.assay("run", LIBRARY, "--bot", "reference:careless", *options[4:], "--out", "out")
+    assert again.returncode == 1 and "faults" in again.stderr  # it is another run without them
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--faults", "flakey"), "did you mean flaky"),
+        (("--faults", "flaky", "--fault-option", "rate=9"), "'rate'"),
+        (("--fault-option", "rate=0.5"), "name the profile"),
+    ],
+)
+def test_a_fault_profile_that_does_not_fit_is_refused(
+    shell: Shell, options: tuple[str, ...], says: str
+) -> None:
+    done = shell.assay("run", LIBRARY, "--bot", "reference:faithful", *options)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert not (shell.folder / "assay-results").exists()
+
+
 def test_a_run_of_the_faithful_bot_passes_every_trial_and_says_so_in_one_document(shell: Shell) -> None:
     shown = shell.document(
         "run", LIBRARY, "--bot", "reference:faithful", "--trials", 3, "--seed", 7, "--out", "out"
@@ -68,7 +102,9 @@ def test_a_run_of_the_faithful_bot_passes_every_trial_and_says_so_in_one_documen
     assert manifest["bot"]["spec"] == "reference:faithful" and manifest["bot"]["synthetic"] is True
     assert (manifest["seed"], manifest["trials"]) == ("7", 3)
     assert manifest["limits"]["turns"] == 40
-    assert manifest["plugins"]["assay"]
+    assert manifest["plugins"] == {
+        "assay": {"distribution": "assay", "version": assay.__version__, "parts": ["connector reference"]}
+    }
     assert manifest["tasks"][0]["id"] == "LIB-LOAN-001"
     assert manifest["started_at"] <= manifest["finished_at"]
     lines = (shell.folder / "out" / "trials.jsonl").read_text(encoding="utf-8").splitlines()

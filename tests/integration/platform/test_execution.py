@@ -117,7 +117,8 @@ def test_the_manifest_says_everything_that_went_in(plan: Callable[..., Run]) -> 
     assert manifest["pack"]["content_hash"] == run.pack_version.content_hash
     assert manifest["bot"]["spec"] == "reference:faithful" and manifest["bot"]["synthetic"] is True
     assert [t["id"] for t in manifest["tasks"]] == ["LIB-LOAN-001"]
-    assert manifest["limits"]["turns"] > 0 and manifest["plugins"]
+    assert manifest["limits"]["turns"] > 0
+    assert manifest["plugins"]["assay"]["parts"] == ["connector reference"]
     assert manifest["started_at"] <= manifest["finished_at"]
 
 
@@ -150,6 +151,35 @@ def test_what_failed_trials_cost_is_summed_from_their_verdicts(plan: Callable[..
     without = plan(trials=1)
     work(without, trying(lambda *_: "failed"))
     assert without.summary is not None and without.summary["costs"] is None
+
+
+def test_the_figures_of_reported_only_checks_stand_in_the_summary_and_the_report(
+    plan: Callable[..., Run],
+) -> None:
+    def check(name: str, outcome: str, *, required: bool = False) -> dict[str, Any]:
+        reward = 1.0 if outcome == "pass" else 0.5
+        evidence = [{"message": "as it was"}]
+        return {
+            "name": name,
+            "outcome": outcome,
+            "required": required,
+            "reward": reward,
+            "evidence": evidence,
+        }
+
+    async def tried(lab: Lab, task: str, index: int, seed: int, attempt: int) -> TrialRecord:
+        said = check("manners.tone", "pass" if index else "fail")
+        verdict = {"outcome": "pass", "costs": None, "checks": [check("state", "pass", required=True), said]}
+        return record(task, index, seed, attempt, verdict=verdict)
+
+    run = plan(trials=4)
+    work(run, tried)
+    assert run.summary is not None
+    (tone,) = run.summary["checks"]
+    assert (tone["name"], tone["passed"], tone["failed"], tone["cannot_tell"]) == ("manners.tone", 3, 1, 0)
+    assert tone["reward"]["value"] == pytest.approx(3.5 / 4)
+    assert run.summary["overall"]["pass_at"]["1"]["value"] == 1.0
+    assert "manners.tone" in render_report(run)
 
 
 def test_a_void_trial_is_tried_again_with_another_seed_until_it_says_something(
@@ -520,6 +550,9 @@ def burst(run: Run) -> None:
         ({"limits": {"turns": 0}}, "limits"),
         ({"limits": {"wishes": 3}}, "limits"),
         ({"persona": "nobody"}, "nobody"),
+        ({"faults": "hursh"}, "did you mean harsh"),
+        ({"faults": "harsh", "fault_options": {"rate": 7}}, "'rate'"),
+        ({"fault_options": {"rate": 0.5}}, "name the profile"),
         ({"checkers": [{"name": "nothing"}]}, "nothing"),
         ({"gate": {"at_least": 2}}, "gate"),
     ],

@@ -18,9 +18,9 @@ PASSWORD = "quiet-harbour-17"
 
 MAY = {
     "owner": {"view", "edit_packs", "edit_bots", "run", "review", "manage_integrations", "manage_secrets"}
-    | {"manage_members", "see_audit"},
+    | {"manage_plugins", "manage_members", "see_audit"},
     "admin": {"view", "edit_packs", "edit_bots", "run", "review", "manage_integrations", "manage_secrets"}
-    | {"manage_members", "see_audit"},
+    | {"manage_plugins", "manage_members", "see_audit"},
     "author": {"view", "edit_packs", "review"},
     "operator": {"view", "edit_bots", "run"},
     "reviewer": {"view", "review", "see_audit"},
@@ -54,6 +54,7 @@ PAGES = {
     "/admin/packs/packversion/": roles.VIEW,
     "/admin/bots/botversion/": roles.VIEW,
     "/admin/runs/trial/": roles.VIEW,
+    "/admin/plugin_choices/pluginchoice/": roles.VIEW,
     "/admin/accounts/user/": roles.MANAGE_MEMBERS,
     "/admin/accounts/user/add/": roles.MANAGE_MEMBERS,
     "/admin/accounts/apitoken/": roles.MANAGE_MEMBERS,
@@ -84,6 +85,7 @@ def test_the_admin_shows_a_page_to_those_whose_role_allows_it(
             "/admin/bots/botversion/add/",
             "/admin/runs/run/add/",
             "/admin/runs/trial/add/",
+            "/admin/plugin_choices/pluginchoice/add/",
         ),
         *("/admin/runs/evidence/add/", "/admin/accounts/auditevent/add/", "/admin/accounts/apitoken/add/"),
         "/admin/admin/logentry/add/",

@@ -20,12 +20,12 @@ from assay.web.urls import urlpatterns
 PASSWORD = "quiet-harbour-17"
 PUBLIC = {"sign-in", "sign-out"}
 BY_ROLE = {
-    "viewer": {"home", "packs", "bots", "runs", "tokens"},
-    "author": {"home", "packs", "bots", "runs", "tokens"},
-    "operator": {"home", "packs", "bots", "runs", "tokens", "run-new"},
-    "reviewer": {"home", "packs", "bots", "runs", "tokens"},
+    "viewer": {"home", "packs", "bots", "runs", "tokens", "plugins"},
+    "author": {"home", "packs", "bots", "runs", "tokens", "plugins"},
+    "operator": {"home", "packs", "bots", "runs", "tokens", "plugins", "run-new"},
+    "reviewer": {"home", "packs", "bots", "runs", "tokens", "plugins"},
     "admin": {
-        "home", "packs", "bots", "runs", "tokens", "run-new", "integrations", "webhook-add", "tickets-connect", "secrets",
+        "home", "packs", "bots", "runs", "tokens", "run-new", "integrations", "webhook-add", "tickets-connect", "secrets", "plugins",
     },
 }  # fmt: skip
 PLAIN = {
@@ -152,6 +152,8 @@ def test_a_viewer_changes_nothing(
         (f"/runs/{run.pk}/move/", {"action": "cancel"}),
         ("/integrations/webhooks/", {"url": "https://example.com/"}),
         ("/secrets/", {"name": "k", "value": "v"}),
+        ("/plugins/assay/", {"action": "off"}),
+        ("/plugins/assay/", {"part": "connector litellm"}),
     ):
         response = client.post(path, data)
         assert response.status_code == 403, path

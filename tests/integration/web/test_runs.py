@@ -107,6 +107,37 @@ def test_a_run_is_planned_watched_and_reported(
     assert "attachment" in download.headers["Content-Disposition"]
 
 
+def test_a_run_with_faults_on_purpose_shows_how_the_bot_got_over_them(
+    browser: Callable[[str], Client], library: PackVersion
+) -> None:
+    client = browser("operator")
+    assert "Faults on purpose" in client.get("/runs/new/").content.decode()
+    bot = reference_bot("careless")
+    form = {
+        "pack_version": library.pk, "bot_version": bot.pk, "trials": 4, "seed": 3,
+        "faults": "harsh", "fault_options": '{"rate": 0.6}',
+    }  # fmt: skip
+    client.post("/runs/new/", form)
+    run = Run.objects.latest("id")
+    assert (run.faults, run.fault_options) == ("harsh", {"rate": 0.6})
+    finish(run)
+    assert run.summary is not None
+    page = client.get(f"/runs/{run.pk}/").content.decode()
+    report = client.get(f"/runs/{run.pk}/report/").content.decode()
+    for text in (page, report):
+        assert "went into the tool calls on purpose" in text
+        assert f">{run.summary['faults']['overall']['injected']:,}</td>" in text
+        for name in ("Timeout", "Rate limit (429)", "Slow answer"):
+            assert name in text
+    assert "harsh (" in report and "rate 0.6" in report
+    hit = next(
+        t
+        for t in run.trials.select_related("evidence")
+        if any(e.get("injected", {}).get("kind") == "rate_limit" for e in t.evidence.events)
+    )
+    assert "injected: rate limit (429)" in client.get(f"/trials/{hit.pk}/").content.decode()
+
+
 def test_a_run_that_cannot_be_planned_says_why(
     browser: Callable[[str], Client], library: PackVersion
 ) -> None:
@@ -115,6 +146,9 @@ def test_a_run_that_cannot_be_planned_says_why(
     client = browser("operator")
     for wrong, says in (
         ({"tasks": "NOPE-*"}, "matches"),
+        ({"faults": "flaky", "fault_options": '{"rate": 3}'}, "'rate'"),
+        ({"faults": "flaky", "fault_options": "[1]"}, "JSON object"),
+        ({"faults": "nobody"}, "not one of the available choices"),
         ({"trials": 100_000}, "number of trials must be"),
         ({"gate_metric": "pass_hat", "gate_k": 9, "gate_at_least": 0.9}, "at least 9 trials"),
         ({"gate_metric": "pass_hat", "gate_k": "", "gate_at_least": 0.9}, "A gate needs this"),

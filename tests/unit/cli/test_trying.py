@@ -66,7 +66,7 @@ def test_a_wrong_amount_fails_and_is_shown_beside_the_right_one(attempt: Try) ->
     assert done.code == 0  # a failed trial is no error
     verdict = done.out.partition("FAILED ")[2]
     assert verdict.startswith("Incorrect state update\nThe bot closed the conversation.\n")
-    assert "refund is 87.5 and should be 70, written by booking_cancel (call 0)" in verdict
+    assert "with call 0 (booking_cancel): refund is 87.5 and should be 70" in verdict
     assert 'booking_cancel(booking_id=$account.bookings.1.id, reason="illness", refund=70.0)' in verdict
     assert verdict.count("refund is 87.5") == 1  # one row differs, so it is told once
     assert "Money:\n  - refunded: 17.50\u00a0EUR too much, borne by the company\n" in verdict

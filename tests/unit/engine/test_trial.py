@@ -168,7 +168,7 @@ async def test_a_persona_or_required_check_that_breaks_is_a_plugin_fault() -> No
     def broken(options: Any, seed: int) -> Any:
         raise RuntimeError("no manners")
 
-    persona = PersonaType("rude", "Rude", "everything", NoOptions, broken)
+    persona = PersonaType("rude", "Rude", "everything", "nothing", NoOptions, broken)
     record = await run_trial(lab_of(right, persona=persona, persona_options=NoOptions()), TASK, 0, 1, 0)
     assert (record.status, record.void_cause) == ("void", "plugin_fault")
     assert "rude" in record.transcript["detail"]

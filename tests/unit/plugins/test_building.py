@@ -11,8 +11,17 @@ from assay.plugins.bots import build_connector, build_model
 from assay.plugins.checks import build_checkers
 from assay.plugins.options import env_secret
 from assay.plugins.tickets import build_ticket_system
-from assay.plugins.users import build_persona, choose_persona
-from assay_sdk import FailureReport, OptionsError, Outcome, PluginFault, TrialView, UserLine, UserScript
+from assay.plugins.users import choose_persona
+from assay_sdk import (
+    FailureReport,
+    OptionsError,
+    Outcome,
+    PluginFault,
+    Situation,
+    TrialView,
+    UserLine,
+    UserScript,
+)
 
 Install = Callable[..., None]
 pytestmark = pytest.mark.usefixtures("acme")
@@ -117,18 +126,21 @@ def test_a_model_is_built_by_spec() -> None:
 def test_a_persona_is_chosen_for_a_run_and_built_for_each_conversation() -> None:
     kind, options = choose_persona("greeter", {})
     assert kind.name == "greeter"
-    line = build_persona("greeter", {}, 7).manner(UserLine("I need help.", done=True), UserScript("o", "g"))
+    line = kind.build(options, 7).shape(UserLine("I need help.", done=True), Situation(UserScript("o", "g")))
     assert (line.text, line.done) == ("Hello there. I need help.", True)
     with pytest.raises(OptionsError, match="did you mean greeter"):
         choose_persona("greter", {})
     with pytest.raises(OptionsError, match="there is no option 'x'"):
         choose_persona("greeter", {"x": 1})
-    assert options.model_dump() == {}
+    assert options.model_dump() == {"greeting": "Hello there.", "mood": "warm", "thanks": False}
 
 
 def test_the_cooperative_persona_changes_nothing() -> None:
     line = UserLine("Order ORD-1, please.", gave_up=True, done=True, facts_given=("order",))
-    assert build_persona("cooperative", {}, 1).manner(line, UserScript("o", "g")) == line
+    kind, options = choose_persona("cooperative", {})
+    persona = kind.build(options, 1)
+    assert persona.shape(line, Situation(UserScript("o", "g"))) == line
+    assert persona.begin(UserScript("o", "g")).script == UserScript("o", "g")
 
 
 def test_checks_are_built_in_order_and_are_not_required_unless_it_is_said() -> None:

@@ -11,11 +11,29 @@ from pathlib import Path
 import pytest
 
 from assay.plugins.manager import PluginManager
-from assay_sdk import ENTRY_POINT_GROUP, conformance
+from assay_sdk import ENTRY_POINT_GROUP, conformance, hooks
 
 ROOT = Path(__file__).parents[3]
 PACKAGES = sorted(p.parent for p in (ROOT / "plugins").glob("*/pyproject.toml"))
 NAMES = [p.name for p in PACKAGES]
+PERSONAS = (
+    "terse", "rambling", "impatient", "forgetful", "contradictory", "changes-mind", "insists", "social-engineer",
+    "prompt-injector", "chinese",
+)  # fmt: skip
+OPTIONS: dict[str, tuple[dict[str, object], ...]] = {
+    "terse": ({"lower_case": True},),
+    "rambling": ({"sentences": 3},),
+    "impatient": ({"turns": 1}, {"turns": 10}),
+    "insists": ({"times": 1},),
+    "prompt-injector": ({"where": "message"}, {"where": "fields"}),
+    "chinese": (
+        {
+            "texts": {
+                "Good morning. My television payment is too early for me this month.": "您好. 我想推迟付款."
+            }
+        },
+    ),
+}
 
 
 def settings(package: Path) -> dict[str, object]:
@@ -53,8 +71,8 @@ def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_there_is_a_persona_a_check_and_a_ticket_system(installed: None) -> None:
     manager = PluginManager(",".join(NAMES))
     assert manager.failures == ()
-    assert "terse" in manager.personas()
-    assert "told-result" in manager.checkers()
+    assert set(PERSONAS) <= manager.personas().keys()
+    assert {"communication", "told-result"} <= manager.checkers().keys()
     assert "request-tracker" in manager.ticket_systems()
     assert set(NAMES) <= set(manager.versions())
 
@@ -71,20 +89,23 @@ def test_a_plugin_imports_only_the_sdk_and_what_it_declares(package: Path) -> No
 
 
 def test_the_platform_names_no_plugin() -> None:
-    names = {name.replace("-", "_") for name in NAMES} | set(NAMES)
+    # A hook of the SDK may be called like the package that implements it.
+    names = ({name.replace("-", "_") for name in NAMES} | set(NAMES)) - set(dir(hooks))
     for source in (ROOT / "platform").rglob("*.py"):
         text = source.read_text(encoding="utf-8")
         assert not [name for name in names if name in text], source
 
 
-def test_the_persona_conforms(installed: None) -> None:
-    kind = PluginManager("assay-persona-terse").personas()["terse"]
-    conformance.check_persona(kind)
-    conformance.check_persona(kind, {"lower_case": True})
+@pytest.mark.parametrize("name", PERSONAS)
+def test_every_persona_conforms_with_each_of_its_options(installed: None, name: str) -> None:
+    kind = PluginManager("assay-personas").personas()[name]
+    for options in ({}, *OPTIONS.get(name, ())):
+        conformance.check_persona(kind, options)
 
 
-def test_the_check_conforms(installed: None) -> None:
-    conformance.check_checker(PluginManager("assay-check-told-result").checkers()["told-result"])
+@pytest.mark.parametrize("name", ["communication", "told-result"])
+def test_the_checks_conform(installed: None, name: str) -> None:
+    conformance.check_checker(PluginManager(f"assay-check-{name}").checkers()[name])
 
 
 def test_the_plugins_that_are_installed_here_load_without_a_complaint() -> None:

@@ -22,6 +22,7 @@ ACCESSORS = {
     "assay_models": ("models", "echo"),
     "assay_personas": ("personas", "greeter"),
     "assay_checkers": ("checkers", "said-something"),
+    "assay_fault_profiles": ("fault_profiles", "grumpy"),
     "assay_pack_importers": ("importers", "copy"),
     "assay_ticket_systems": ("ticket_systems", "notebook"),
 }
@@ -31,7 +32,7 @@ from assay_sdk import NoOptions, PersonaType, hookimpl
 
 @hookimpl
 def assay_personas():
-    return [PersonaType({name!r}, {title!r}, "Nothing.", NoOptions, lambda options, seed: None)]
+    return [PersonaType({name!r}, {title!r}, "Nothing.", "All.", NoOptions, lambda options, seed: None)]
 """
 
 
@@ -109,7 +110,7 @@ def test_a_generator_that_raises_half_way_brings_nothing(install: Install) -> No
     install(
         "tired",
         "from assay_sdk import NoOptions, PersonaType, hookimpl\n\n@hookimpl\ndef assay_personas():\n"
-        "    yield PersonaType('first', 'First', 'Nothing.', NoOptions, print)\n    raise ValueError('enough')\n",
+        "    yield PersonaType('first', 'First', 'Nothing.', 'All.', NoOptions, print)\n    raise ValueError('enough')\n",
     )
     manager = PluginManager("tired")
     assert "first" not in manager.personas()
@@ -120,10 +121,10 @@ def test_a_generator_that_raises_half_way_brings_nothing(install: Install) -> No
     ("returned", "said"),
     [
         ("['parrot']", "returned a str where a PersonaType belongs"),
-        ("[PersonaType('Not A Name', 'T', 'c', NoOptions, print)]", "'Not A Name'"),
-        ("[PersonaType('untitled', ' ', 'c', NoOptions, print)]", "without a title"),
-        ("[PersonaType('odd', 'T', 'c', dict, print)]", "not a pydantic model"),
-        ("[PersonaType('odd', 'T', 'c', NoOptions, None)]", "cannot be called"),
+        ("[PersonaType('Not A Name', 'T', 'c', 's', NoOptions, print)]", "'Not A Name'"),
+        ("[PersonaType('untitled', ' ', 'c', 's', NoOptions, print)]", "without a title"),
+        ("[PersonaType('odd', 'T', 'c', 's', dict, print)]", "not a pydantic model"),
+        ("[PersonaType('odd', 'T', 'c', 's', NoOptions, None)]", "cannot be called"),
         ("7", "TypeError"),
     ],
 )

@@ -61,7 +61,7 @@ def test_whatever_a_bot_or_a_pack_says_is_text_in_the_page(run: Run) -> None:
         pack=EVIL,
         titles={"A-1": EVIL},
         void_attempts={EVIL: 1},
-        manifest={"bot": {"spec": EVIL}, "plugins": {EVIL: EVIL}},
+        manifest={"bot": {"spec": EVIL}, "plugins": {EVIL: {"version": EVIL}}},
         gate_answer={"met": False, "says": EVIL},
     )
     page = Page(render_source(source))

@@ -31,6 +31,7 @@ class LitellmConnector:
     """See assay_sdk.Connector."""
 
     synthetic = False
+    resumes = True
 
     def __init__(self, model: LitellmModel, options: AgentOptions) -> None:
         self._model = model

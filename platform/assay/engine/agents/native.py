@@ -37,6 +37,9 @@ class Native:
             calls.append(Call(identity, call.name, call.arguments if call.arguments.strip() else "{}"))
         return Turn(reply.text, tuple(calls))
 
+    def written(self, call: Call) -> Turn:
+        return Turn("", (call,))
+
     def called(self, turn: Turn) -> Message:
         return {
             "role": "assistant",

@@ -47,6 +47,10 @@ class Protocol(typing.Protocol):
 
     def read(self, reply: ChatReply) -> Turn: ...
 
+    def written(self, call: Call) -> Turn:
+        """A call as this model would have written it, for taking up a conversation that has been."""
+        ...
+
     def called(self, turn: Turn) -> Message:
         """The model's own message with its calls, for the history."""
         ...

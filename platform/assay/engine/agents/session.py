@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.engine.agents.protocol import Call, Message, Protocol, Turn
@@ -30,6 +31,7 @@ class AgentSession:
         self._model, self._protocol, self._context, self._rounds = model, protocol, context, rounds
         self._tools = protocol.tools(context.tools.specs)
         self._messages: list[Message] = [{"role": "system", "content": self._system(instructions)}]
+        self._recall(context.history)
         self._completions = 0
         self._named: str | None = None  # what the provider calls the model
 
@@ -63,6 +65,29 @@ class AgentSession:
             self._protocol.instructions(self._context.tools.specs).strip(),
         ]
         return "\n\n".join(part for part in parts if part)
+
+    def _recall(self, history: Sequence[Mapping[str, Any]]) -> None:
+        """A conversation that has been, as this model would have had it: calls as its own, results as it gets them."""
+        for number, event in enumerate(history):
+            if event["type"] == "user":
+                self._hear(event["text"])
+            elif event["type"] == "bot":
+                if event["text"].strip():
+                    self._messages.append({"role": "assistant", "content": event["text"]})
+            else:
+                given = event["arguments"]
+                arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+                call = Call(f"past_{number}", event["tool"], arguments)
+                result = ToolResult(
+                    event["call"],
+                    event["ok"],
+                    event["result"],
+                    event["error"],
+                    event["message"],
+                    event.get("notice"),
+                )
+                self._messages.append(self._protocol.called(self._protocol.written(call)))
+                self._messages += self._protocol.answered([(call, result)])
 
     def _hear(self, message: str) -> None:
         text = self._protocol.customer(message)

@@ -72,6 +72,16 @@ class Text:
             return Turn(reply.text, (_unreadable(0, astray, problem),))
         return Turn(reply.text.strip())
 
+    def written(self, call: Call) -> Turn:
+        try:
+            given = json.loads(call.arguments)
+        except (ValueError, RecursionError):
+            given = call.arguments
+        block = json.dumps({"tool": call.name, "arguments": given}, ensure_ascii=False).replace(
+            "`", "\\u0060"
+        )
+        return Turn(f"```tool\n{block}\n```", (call,))
+
     def called(self, turn: Turn) -> Message:
         return {"role": "assistant", "content": turn.text}
 
@@ -135,5 +145,7 @@ def _result(call: Call, result: ToolResult) -> str:
         body |= {"result": result.content}
     else:
         body |= {"error": result.error, "message": result.message}
+    if result.notice is not None:
+        body |= {"notice": result.notice}
     # A value that holds a fence must not end the block.
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).replace("```", "\\u0060\\u0060\\u0060")

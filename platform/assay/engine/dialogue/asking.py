@@ -28,6 +28,7 @@ class Understood:
 
     facts: tuple[int, ...] = ()
     claimed: tuple[tuple[int, str], ...] = ()  # facts for which it names a value, with the text that names it
+    offered: tuple[int, ...] = ()  # facts that a proposal speaks of: "Shall I use your e-mail address?"
     unknown: bool = False  # asks for something that is none of the facts
     consent: bool = False  # asks for a yes
     choice: bool = False  # asks for one of several
@@ -35,6 +36,7 @@ class Understood:
     finished: bool = False  # asks whether there is anything else, or says goodbye
     settled: bool = False  # says that something was done, or cannot be done
     waiting: bool = False  # says that it is about to do something
+    not_found: bool = False  # says that a look-up found nothing
 
     @property
     def asks(self) -> bool:
@@ -62,6 +64,7 @@ def understand(message: str, facts: Sequence[Fact]) -> Understood:
     return Understood(
         facts=tuple(dict.fromkeys(reading.asked)),
         claimed=tuple(reading.claims),
+        offered=tuple(dict.fromkeys(reading.offered)),
         unknown=reading.unknown,
         consent=reading.consent,
         choice=reading.choice,
@@ -69,7 +72,13 @@ def understand(message: str, facts: Sequence[Fact]) -> Understood:
         finished=reading.finished,
         settled=bool(speech.SETTLED.search(text)),
         waiting=bool(speech.WAITING.search(text)),
+        not_found=bool(speech.NOT_FOUND.search(text)),
     )
+
+
+def mentions_in(clause: str, facts: Sequence[Fact]) -> list[Mention]:
+    """Where a clause of normal text names facts, in order; `Mention.fact` is the index in `facts`."""
+    return _forms(tuple((f.key, tuple(f.aliases)) for f in facts)).find(clause)
 
 
 class _Reading:
@@ -81,6 +90,7 @@ class _Reading:
         self.unknown = self.consent = self.choice = self.open = self.finished = False
         self.announced = False  # "I need some details"
         self.claims: list[tuple[int, str]] = []
+        self.offered: list[int] = []
         self._before: list[Mention] = []  # mentions of the clause before
         self._leads = False  # the line before asked for what the list after it names
 
@@ -147,6 +157,7 @@ class _Reading:
             self.unknown = True
 
     def _offer(self, clause: str, offer: re.Match[str], mentions: list[Mention], item: bool) -> None:
+        self.offered += [m.fact for m in mentions if not m.short]
         if speech.RIGHT.search(clause):
             self._confirm()
         elif speech.OR.search(clause, offer.end()):

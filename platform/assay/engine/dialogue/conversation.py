@@ -8,11 +8,15 @@ import unicodedata
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from assay.engine.dialogue.disclosure import disclosed
 from assay.engine.dialogue.door import Door
 from assay.engine.dialogue.limits import Limits
+from assay.engine.dialogue.past import Past
 from assay.engine.dialogue.recording import Recorder, plain
+from assay.engine.dialogue.scripted import user_script
 from assay.engine.dialogue.transcript import Termination, Transcript
 from assay.engine.dialogue.waiting import GRACE, Interrupted, Late, bounded
+from assay.engine.mishaps import Mishaps
 from assay_sdk import (
     AnswerKey,
     AssayError,
@@ -61,10 +65,15 @@ def blank(text: str) -> bool:
     return all(unicodedata.category(c) in _UNSEEN for c in text)
 
 
-def longest(limits: Limits) -> float:
-    """Seconds after which any conversation under `limits` is over, the closing of the session included."""
+def longest(limits: Limits, user_seconds: float | None = None) -> float:
+    """Seconds after which any conversation under `limits` is over, the closing of the session included.
+
+    `user_seconds` as in `converse`.
+    """
+    line = USER_SECONDS if user_seconds is None else user_seconds
     # The bot's time, as much again when a provider lost it, and the user's.
-    return OPENING_SECONDS + 3 * limits.seconds + USER_SECONDS + CLOSING_SECONDS + 2 * GRACE
+    used = 2 * limits.seconds + max(limits.seconds, line) + line
+    return OPENING_SECONDS + used + CLOSING_SECONDS + 2 * GRACE
 
 
 async def converse(
@@ -78,26 +87,31 @@ async def converse(
     trial_id: str,
     answer_key: AnswerKey | None = None,
     user_seconds: float | None = None,
+    mishaps: Mishaps | None = None,
+    past: Past | None = None,
 ) -> Transcript:
     """One conversation about `task` in `sandbox`, from the user's opening to its end.
 
     `answer_key` reaches a bot that declares itself synthetic and no other. `user_seconds`: how long one line of the
-    user may take, USER_SECONDS if not given. Whatever goes wrong becomes a termination of the transcript, with one
-    sentence in `detail`; the only exception that leaves is CancelledError. After the return the bot can no longer
-    call tools.
+    user may take, USER_SECONDS if not given. `mishaps`: what goes wrong on purpose with tool calls. `past`: what has
+    been said and called before, by a customer who knows it and in a sandbox that is as it was then. Whatever else goes
+    wrong becomes a termination of the transcript, with one sentence in `detail`; the only exception that leaves is
+    CancelledError. After the return the bot can no longer call tools.
     """
     return await _Conversation(
-        task, sandbox, bot, user, limits, seed, trial_id, answer_key, user_seconds
+        task, sandbox, bot, user, limits, seed, trial_id, answer_key, user_seconds, mishaps, past
     ).run()
 
 
 class _Ended(Exception):
     """The conversation is over."""
 
-    def __init__(self, termination: Termination, detail: str = "") -> None:
+    def __init__(self, termination: Termination, detail: str = "", kind: str = "", part: str = "") -> None:
         super().__init__(detail)
         self.termination = termination
         self.detail = detail
+        self.kind = kind  # of a simulator's fault
+        self.part = part  # of a plugin, whose fault it was
 
 
 class _Conversation:
@@ -112,10 +126,15 @@ class _Conversation:
         trial_id: str,
         answer_key: AnswerKey | None,
         user_seconds: float | None,
+        mishaps: Mishaps | None,
+        past: Past | None,
     ) -> None:
         self.task, self.bot, self.simulated, self.limits = task, bot, user, limits
         self.recorder = Recorder(limits)
-        self.door = Door(sandbox, self.recorder)
+        self.past = past
+        if past is not None:
+            self.recorder.resume(past.events)
+        self.door = Door(sandbox, self.recorder, mishaps)
         self.context = BotContext(
             instructions=sandbox.world.pack.instructions,
             tools=self.door,
@@ -124,6 +143,7 @@ class _Conversation:
             trial_id=trial_id,
             meter=self.recorder,
             answer_key=answer_key if getattr(bot, "synthetic", False) is True else None,
+            history=past.history if past is not None else (),
         )
         self.session: BotSession | None = None
         self.bot_seconds = 0.0
@@ -155,10 +175,17 @@ class _Conversation:
             completion_tokens=recorder.completion_tokens,
             seconds=round(time.monotonic() - started, 6),
             notes=self._notes(),
+            user=self._of_the_user(ended),
+            facts=disclosed(user_script(self.task), recorder.events),
+            # Faults of other parts name them.
+            part=(ended.part or "connector") if ended.termination is Termination.PLUGIN_FAULT else "",
         )
 
     async def _talk(self) -> _Ended:
-        line = await self._user_says(self.simulated.open)
+        if self.past is not None:
+            line = UserLine(self.past.line)
+        else:
+            line = await self._user_says(self.simulated.open)
         if line.done or line.gave_up or blank(line.text):
             raise _Ended(
                 Termination.SIMULATOR_FAULT, "The simulated user left or said nothing instead of opening."
@@ -188,9 +215,13 @@ class _Conversation:
             raise self._how(self.recorder.stopped or SimulatorFault("The simulated user broke.")) from None
         except Late:
             raise _Ended(
-                Termination.SIMULATOR_FAULT, f"The simulated user did not answer within {allowed:.0f} s."
+                Termination.SIMULATOR_FAULT,
+                f"The simulated user did not answer within {allowed:.0f} s.",
+                kind="late",
             ) from None
         except PlatformFault as fault:
+            if isinstance(fault, PluginFault):
+                fault.part = fault.part or "user"
             raise self._how(fault) from fault
         except Exception as error:
             raise _Ended(
@@ -202,7 +233,7 @@ class _Conversation:
             raise _Ended(
                 Termination.SIMULATOR_FAULT, f"The simulated user gave a {type(line).__name__}, not a line."
             )
-        self.recorder.user(line.text, tuple(str(key) for key in line.facts_given))
+        self.recorder.user(line.text, tuple(str(key) for key in line.facts_given), line.misstated)
         return line
 
     # --- the bot --------------------------------------------------------------------------------
@@ -311,7 +342,12 @@ class _Conversation:
             termination = Termination.INTERNAL_ERROR
         if termination.fault != "platform":  # a fault of the platform stays one, whatever it calls itself
             termination = Termination.INTERNAL_ERROR
-        return _Ended(termination, str(error))
+        return _Ended(
+            termination,
+            str(error),
+            kind=error.kind if isinstance(error, SimulatorFault) else "",
+            part=error.part if isinstance(error, PluginFault) else "",
+        )
 
     # --- afterwards -----------------------------------------------------------------------------
 
@@ -337,3 +373,15 @@ class _Conversation:
         except Exception:
             log.warning("the session of task %s could not give its notes", self.task.id, exc_info=True)
             return {}
+
+    def _of_the_user(self, ended: _Ended) -> dict[str, Any]:
+        """What the simulated user says of itself, and the kind of its fault."""
+        account: dict[str, Any] = {}
+        if callable(getattr(self.simulated, "account", None)):
+            try:
+                account = plain(dict(self.simulated.account()))  # type: ignore[attr-defined]
+            except Exception:
+                log.warning("the user of task %s could not give its account", self.task.id, exc_info=True)
+        if ended.termination is Termination.SIMULATOR_FAULT:
+            account["fault"] = str(ended.kind or "broken")[:40]
+        return account

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.dialogue.recording import Recorder, plain
-from assay.engine.dialogue.transcript import ToolCall
+from assay.engine.dialogue.transcript import Injected, ToolCall
+from assay.engine.mishaps import Answer, Mishaps
 from assay_sdk import BotFault, LimitReached, PlatformFault, ToolResult, ToolSpec
 
 if TYPE_CHECKING:
@@ -19,11 +20,13 @@ class Door:
     """A `ToolDoor`: every call goes to the sandbox, is counted and is recorded in order.
 
     A call runs to its end without giving way to other tasks, so calls that a bot makes at once happen one
-    after the other, in the order they were made, and the record shows that order.
+    after the other, in the order they were made, and the record shows that order. `mishaps` may let calls go wrong on
+    purpose; what that costs the bot in calls and time is not counted.
     """
 
-    def __init__(self, sandbox: Sandbox, recorder: Recorder) -> None:
+    def __init__(self, sandbox: Sandbox, recorder: Recorder, mishaps: Mishaps | None = None) -> None:
         self._sandbox = sandbox
+        self._mishaps = mishaps
         self._recorder = recorder
         self._shut = False
         self._specs: tuple[ToolSpec, ...] | None = None
@@ -46,14 +49,14 @@ class Door:
             await asyncio.sleep(0)
             raise recorder.stopped or BotFault("The conversation is over; no tool can be called any more.")
         number = recorder.tool_calls
-        if number >= recorder.limits.tool_calls:
+        if number - recorder.forced_calls >= recorder.limits.tool_calls:
             raise recorder.stop(
                 LimitReached(
                     "tool_calls", f"The bot wanted more than {recorder.limits.tool_calls} tool calls."
                 )
             )
         try:
-            outcome = self._sandbox.call(name, arguments)
+            answer = self._answer(number, name, arguments)
         except PlatformFault as fault:
             recorder.stop(fault)
             raise
@@ -61,25 +64,55 @@ class Door:
             raise recorder.internal(
                 error, f"The call of {str(name)[:64]!r} broke inside the sandbox"
             ) from error
-        recorder.tool(
-            ToolCall(
-                call=number,
-                tool=plain(str(name)),
-                kind=outcome.kind,
-                arguments=plain(outcome.arguments),
-                ok=outcome.ok,
-                result=plain(outcome.content),  # a copy: the bot may do what it likes with its own
-                error=outcome.error,
-                message=outcome.message,
-                empty=outcome.empty,
-                wrote=outcome.wrote,
-            )
+        recorder.tool(_recorded(number, name, answer))
+        if answer.pause:
+            # Recorded already: calls stay in the order they were made, whichever is answered first.
+            recorder.excuse(answer.pause)
+            await asyncio.sleep(answer.pause)
+        told = answer.outcome
+        return ToolResult(
+            number, told.ok, told.content, told.error, told.message, answer.notice, answer.latency
         )
-        return ToolResult(number, outcome.ok, outcome.content, outcome.error, outcome.message)
+
+    def _answer(self, number: int, name: str, arguments: Mapping[str, Any] | str) -> Answer:
+        if self._mishaps is None:
+            return Answer(self._sandbox.call(name, arguments))
+        return self._mishaps.call(number, name, arguments)
 
     def shut(self) -> None:
         """No further calls: the conversation is over and its world is about to be judged."""
         self._shut = True
+
+
+def _recorded(number: int, name: str, answer: Answer) -> ToolCall:
+    """Everything is copied: the bot may do what it likes with its own."""
+    told, truth = answer.outcome, answer.truth
+    injected = None
+    if answer.fault is not None:
+        was = None
+        if truth is not None:
+            was = {
+                "ok": truth.ok,
+                "result": plain(truth.content),
+                "error": truth.error,
+                "message": truth.message,
+            }
+        injected = Injected(answer.fault.value, answer.reached, was)
+    return ToolCall(
+        call=number,
+        tool=plain(str(name)),
+        kind=told.kind,
+        arguments=plain(told.arguments),
+        ok=told.ok,
+        result=plain(told.content),
+        error=told.error,
+        message=told.message,
+        empty=told.empty,
+        wrote=told.wrote,
+        injected=injected,
+        repeats=answer.repeats,
+        notice=answer.notice,
+    )
 
 
 def _copied(value: Any) -> Any:

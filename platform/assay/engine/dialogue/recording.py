@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.engine.dialogue.limits import Limits
@@ -28,9 +28,21 @@ class Recorder:
         self.tool_calls = 0
         self.prompt_tokens = 0
         self.completion_tokens = 0
+        self.forced_calls = (
+            0  # of these, calls that a fault on purpose cost; they do not count against the limit
+        )
         self.excused = 0.0  # seconds lost to a provider's failures
         self.stopped: AssayError | None = None
         self.stopping: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def resume(self, events: Sequence[Event]) -> None:
+        """Begin with what was recorded before the conversation is taken up again; its replies and calls count."""
+        for event in events:
+            if isinstance(event, ToolCall):
+                self.tool(event)
+            else:
+                self.turns += isinstance(event, BotMessage)
+                self.events.append(event)
 
     def stop(self, error: AssayError) -> AssayError:
         """End the conversation. The first error stays; it is returned, to be raised."""
@@ -40,8 +52,10 @@ class Recorder:
                 self.stopping.set_result(None)
         return self.stopped
 
-    def user(self, text: str, facts_given: tuple[str, ...] = ()) -> None:
-        self.events.append(UserMessage(plain(text), facts_given))
+    def user(
+        self, text: str, facts_given: tuple[str, ...] = (), misstated: Mapping[str, str] | None = None
+    ) -> None:
+        self.events.append(UserMessage(plain(text), facts_given, plain(dict(misstated or {}))))
 
     def bot(self, text: str, truncated: bool, ends: str | None) -> None:
         self.turns += 1
@@ -49,7 +63,12 @@ class Recorder:
 
     def tool(self, call: ToolCall) -> None:
         self.tool_calls += 1
+        self.forced_calls += call.spoiled
         self.events.append(call)
+
+    def excuse(self, seconds: float) -> None:
+        """Take time that was held back on purpose off the bot's time."""
+        self.excused = min(self.excused + seconds, self.limits.seconds)
 
     def add_tokens(self, prompt: int, completion: int) -> None:
         """Count what a model used. Raises LimitReached."""

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assay.engine.dialogue.asking import LONGEST_READ, Understood, understand
 from assay.engine.dialogue.claims import agrees
-from assay.engine.dialogue.manners import in_manner_of
+from assay.engine.dialogue.common_words import STOP
+from assay.engine.dialogue.manners import Part, stands, telling
+from assay.engine.dialogue.transcript import BotMessage, UserMessage
 from assay.engine.dialogue.wording import normal, phrase, words
-from assay_sdk import Fact, Persona, Reaction, SimulatorFault, UserLine, UserScript
+from assay_sdk import Fact, Reaction, SimulatorFault, Situation, UserLine, UserScript
 
 if TYPE_CHECKING:
     from assay.engine.packs.models import Task
 
 MOST_INSISTING = 2  # times a reaction `insist` asks again
 PATIENCE = 8  # answers in a row that bring nothing new before the customer gives up
-_SAME_MESSAGE = 4  # times in a row
+SAME_MESSAGE = 4  # times in a row
 
 _YES = ("Yes, please.", "Yes, please go ahead.", "Yes, go ahead.")
 _ACCEPT = ("Yes, that is fine.", "That is fine with me.", "Yes, I agree.")
@@ -31,8 +34,8 @@ _THE_REST = "I don't know the rest."
 _EITHER = ("I have no preference beyond what I asked for.", "Whichever fits what I asked for.")
 _WAIT = ("All right, I'll wait.", "OK, thanks.")
 _IS_IT_DONE = ("All right. Is my request dealt with, then?", "OK. So is that done now?")
-_LEAVE = "Then I will leave it at that. Goodbye."
-_ENOUGH = "We are going round in circles. I give up. Goodbye."
+LEAVE = "Then I will leave it at that. Goodbye."
+ENOUGH = "We are going round in circles. I give up. Goodbye."
 
 
 def user_script(task: Task) -> UserScript:
@@ -48,6 +51,11 @@ def user_script(task: Task) -> UserScript:
     )
 
 
+def facts_in(script: UserScript) -> tuple[str, ...]:
+    """Keys of the facts that the opening tells."""
+    return tuple(f.key for f in script.facts if telling(f.value) and stands(f.value, script.opening))
+
+
 class ScriptedUser:
     """A `SimulatedUser` that needs no model; the same script, seed and messages give the same lines.
 
@@ -55,14 +63,14 @@ class ScriptedUser:
     asked; says so when it does not know. Reacts when a reaction's words occur in the message: one of `match`, or
     without `match` all content words of `when`. Asked for a yes without a reaction to it, it says yes. When the
     bot says that it is finished, the next follow-up comes, then the closing. A bot that brings nothing new for
-    PATIENCE answers is left.
+    PATIENCE answers is left. With a `part` it plays that persona's role and says each line in its manner.
     """
 
-    def __init__(self, script: UserScript, persona: Persona | None = None, seed: int = 0) -> None:
-        self._script = script
-        self._persona = persona
+    def __init__(self, script: UserScript, part: Part | None = None, seed: int = 0) -> None:
+        self._script = script = part.role.script if part else script
+        self._part = part
         self._random = random.Random(seed)  # noqa: S311 (a choice of words, nothing secret)
-        self._triggers = [_trigger(r) for r in script.reactions]
+        self._triggers = [trigger(r) for r in script.reactions]
         self._fired = [0] * len(script.reactions)
         self._told: set[int] = set()
         self._follow_ups = 0
@@ -70,32 +78,73 @@ class ScriptedUser:
         self._idle = 0
         self._heard = ""
         self._same = 0
+        self._lines = 0
         self._said: UserLine | None = None
 
     async def open(self) -> UserLine:
-        return self._spoken(UserLine(self._script.opening))
+        return self._spoken(
+            UserLine(self._script.opening, facts_given=facts_in(self._script)), Situation(self._script)
+        )
+
+    async def resume(self, said: Sequence[BotMessage | UserMessage]) -> None:
+        """Hear a conversation that has been, up to the customer's last line, without saying anything anew. Raises
+        SimulatorFault when this customer would have left before."""
+        await self.open()
+        for event in said:
+            if isinstance(event, BotMessage) and event.text.strip():
+                await self.answer(event.text)
 
     async def answer(self, bot_message: str) -> UserLine:
         if self._said is not None and (self._said.done or self._said.gave_up):
             raise SimulatorFault("The customer has left; nothing more can be said to them.")
-        return self._spoken(self._answer(bot_message))
+        read = bot_message[:LONGEST_READ]
+        if self._part is not None:
+            read = self._part.hear(read)[:LONGEST_READ]
+        heard = normal(read, asides=True)
+        self._same = self._same + 1 if heard == self._heard else 1
+        self._heard = heard
+        asks = understand(read, self._script.facts)
+        reactions = self._reacting(heard, asks)
+        self._lines += 1
+        situation = self._situation(bot_message, asks, reactions)
+        return self._spoken(self._answer(heard, asks, reactions), situation)
 
-    def _spoken(self, line: UserLine) -> UserLine:
-        if self._persona is not None:
-            line = in_manner_of(self._persona, line, self._script)
+    def _spoken(self, line: UserLine, situation: Situation) -> UserLine:
+        if self._part is not None:
+            line = self._part.say(line, situation)
         self._said = line
         return line
 
-    def _answer(self, message: str) -> UserLine:
-        heard = normal(message[:LONGEST_READ], asides=True)
-        self._same = self._same + 1 if heard == self._heard else 1
-        self._heard = heard
-        asks = understand(message, self._script.facts)
-        reactions = self._reacting(heard, asks)
+    def _situation(self, message: str, asks: Understood, reactions: list[int]) -> Situation:
+        facts = self._script.facts
+        brings = (
+            bool(set(asks.facts) - self._told)
+            or any(not self._fired[i] for i in reactions)
+            or asks.consent
+            or asks.settled
+        )
+        return Situation(
+            script=self._script,
+            bot_message=message,
+            line=self._lines,
+            asked=tuple(facts[i].key for i in asks.facts),
+            claimed={
+                **{facts[i].key: agrees(facts[i].value, text) for i, text in asks.claimed},
+                **(self._part.read_back(message) if self._part else {}),
+            },
+            not_found=asks.not_found,
+            consent=asks.consent,
+            settled=asks.settled,
+            finished=asks.finished,
+            waiting=asks.waiting,
+            new=brings and self._same == 1,
+        )
+
+    def _answer(self, heard: str, asks: Understood, reactions: list[int]) -> UserLine:
         if any(self._script.reactions[i].then == "give_up" for i in reactions):
-            return UserLine(_LEAVE, gave_up=True)
-        if self._same >= _SAME_MESSAGE or self._idle >= PATIENCE:
-            return UserLine(_ENOUGH, gave_up=True)
+            return UserLine(LEAVE, gave_up=True)
+        if self._same >= SAME_MESSAGE or self._idle >= PATIENCE:
+            return UserLine(ENOUGH, gave_up=True)
         new = bool(set(asks.facts) - self._told) or any(not self._fired[i] for i in reactions)
         said = self._react(reactions, heard)
         if asks.consent and not said:
@@ -201,111 +250,7 @@ class ScriptedUser:
         )
 
 
-# Words of `when` that describe the situation and not what the bot says.
-_STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "and",
-        "or",
-        "of",
-        "for",
-        "to",
-        "in",
-        "on",
-        "at",
-        "by",
-        "with",
-        "about",
-        "from",
-        "as",
-        "if",
-        "when",
-        "that",
-        "this",
-        "it",
-        "they",
-        "them",
-        "he",
-        "she",
-        "him",
-        "her",
-        "his",
-        "their",
-        "its",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "will",
-        "would",
-        "can",
-        "could",
-        "may",
-        "might",
-        "shall",
-        "should",
-        "must",
-        "not",
-        "no",
-        "any",
-        "some",
-        "i",
-        "you",
-        "we",
-        "your",
-        "my",
-        "our",
-        "me",
-        "us",
-        "bot",
-        "agent",
-        "assistant",
-        "customer",
-        "user",
-        "told",
-        "tells",
-        "tell",
-        "asked",
-        "asks",
-        "ask",
-        "asking",
-        "says",
-        "say",
-        "said",
-        "offered",
-        "offers",
-        "offer",
-        "offering",
-        "informed",
-        "informs",
-        "inform",
-        "wants",
-        "want",
-        "proposes",
-        "propose",
-        "proposed",
-        "explains",
-        "explain",
-        "explained",
-        "mentions",
-        "mention",
-        "mentioned",
-    ]
-)
-
-
-class _Trigger:
+class Trigger:
     """The words that set a reaction off."""
 
     def __init__(self, phrases: list[re.Pattern[str]], every: bool) -> None:
@@ -322,8 +267,8 @@ class _Trigger:
         return " ".join(m[0] for m in found if m) if self._every else next(m[0] for m in found if m)
 
 
-def _trigger(reaction: Reaction) -> _Trigger:
+def trigger(reaction: Reaction) -> Trigger:
     if reaction.match:
-        return _Trigger([p for text in reaction.match if (p := phrase(text, True)) is not None], every=False)
-    content = [w for w in words(reaction.when) if w not in _STOP]
-    return _Trigger([p for word in content if (p := phrase(word, True)) is not None], every=True)
+        return Trigger([p for text in reaction.match if (p := phrase(text, True)) is not None], every=False)
+    content = [w for w in words(reaction.when) if w not in STOP]
+    return Trigger([p for word in content if (p := phrase(word, True)) is not None], every=True)

@@ -56,6 +56,9 @@ QUESTION = _any(
     rf"{_FIRST}(?:what|whose)\b(?! (?:a|you|we|i|it)\b)",
     rf"{_FIRST}which\b(?! (?:is|are|was|means|you|we|i|it)\b)",
     rf"{_FIRST}(?:who|how|when|where|why) (?:is|are|was|were|do|does|did|will|would|many|much|long|about)\b",
+    rf"{_FIRST}how \w+ (?:is|are|was|were|do|does|did|should|shall|will|would|can)\b",
+    rf"{_FIRST}(?:to|for|from|on|at|in|by|with|until|under) (?:which|what|whose) \w+ (?:is|are|was|were|do|does|did|should|shall|will|would|can|may)\b",
+    rf"{_FIRST}(?:to|for|from|with|by|of) whom (?:is|are|was|were|do|does|did|should|shall|will|would|can|may)\b",
     rf"{_FIRST}(?:do you have|did you|have you|has it|was it)\b",
 )
 # Asks which of the things named before is wanted.
@@ -139,6 +142,15 @@ SETTLED = _any(
     r"\bunfortunately\b|\b(?:i|we) (?:cannot|am unable|am not able|are unable|are not able|will not be able)\b|\bcannot be\b|\bno exceptions?\b",
     r"\b(?:not eligible|not possible|not allowed|not permitted|does not qualify|do not qualify|against (?:our|the) policy)\b",
     r"\byou will (?:receive|get)\b",
+)
+# A look-up found nothing.
+_SEEK = r"(?:find|locate|see|identify|match|pull up|look up|retrieve|verify)"
+NOT_FOUND = _any(
+    rf"\b(?:cannot|could not|can not|did not|do not|does not|was not able to|am not able to|were not able to|unable to|not) {_SEEK}\b",
+    r"\b(?:was|is|were|are|be) not (?:found|located|recogni[sz]ed|valid|in (?:our|the) (?:system|records?|database))\b",
+    r"\b(?:there (?:is|are|was|were) no|(?:i|we) (?:have|see|found|find|get|got)(?: \w+)? no|found no|shows? no|returned no) (?:\w+ ){0,3}?"
+    r"(?:record|records|account|order|booking|reservation|policy|ticket|entry|match|matches|result|results|customer|employee|one|such)\b",
+    r"\bno (?:match|matches|record|records|results?|such)\b|\bnot found\b|\bdoes not (?:exist|match|appear)\b|\bdo not match\b|\binvalid\b",
 )
 # Something is about to be done.
 WAITING = _any(

@@ -51,8 +51,11 @@ def find_cause(
 def failed(call: ToolCall, before: Sequence[ToolCall], world: World, task: Task) -> bool:
     """Whether a call failed: it was answered with an error, or it looked something up by a key that exists nowhere.
 
-    An empty result for a key that exists is an answer (a customer without returns), and so is an empty search.
+    An empty result for a key that exists is an answer (a customer without returns), and so is an empty search. What
+    was injected on purpose is no failed call of the bot's.
     """
+    if call.spoiled:
+        return False
     if not call.ok:
         return True
     if call.kind != "read" or not call.empty or call.tool.startswith(_KNOWLEDGE):
@@ -89,7 +92,7 @@ def _unrecovered_write(
 
     When a later call of the same tool wrote a row nobody expected, the bot did get it to work, on a wrong row.
     """
-    writers = {later.call: later for later in after if later.ok}
+    writers = {later.call: later for later in after if later.ok or later.wrote}
     wrote = [(row, writers.get(_call_of(row))) for row in difference.rows]
     if any(
         row.kind == "unexpected" and writer is not None and writer.tool == call.tool and own.covers(row)

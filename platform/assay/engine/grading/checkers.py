@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,6 +14,7 @@ from assay.engine.dialogue.transcript import Transcript
 from assay.engine.packs.models import Task
 from assay.engine.sandbox.changes import ChangeSet, RowChange
 from assay_sdk import Checker, CheckResult, Evidence, Outcome, PlatformFault, PluginFault, TrialView
+from assay_sdk.checks import MOST_PARTS, PART
 
 #: Seconds a check may take.
 PATIENCE = 30.0
@@ -53,20 +54,26 @@ def change_as_json(change: RowChange) -> dict[str, Any]:
 
 def run_checkers(checkers: Sequence[Configured], views: Iterator[TrialView]) -> list[CheckResult]:
     """Run them one after the other, here. Raises PlatformFault when a required one breaks."""
-    return [
-        _settle(name, required, lambda c=checker: c.check(next(views)))
-        for name, checker, required in checkers
-    ]
+    found: list[CheckResult] = []
+    for name, checker, required in checkers:
+        found += _settle(name, required, lambda c=checker: c.check(next(views)))
+    return found
 
 
 async def run_checkers_aside(
-    checkers: Sequence[Configured], views: Iterator[TrialView], patience: float = PATIENCE
+    checkers: Sequence[Configured],
+    views: Iterator[TrialView],
+    patience: float | None = None,
+    on_fault: Callable[[PluginFault], None] = lambda fault: None,
 ) -> list[CheckResult]:
-    """The same in a thread of their own, `patience` seconds for each, so that the loop goes on meanwhile."""
+    """The same in a thread of their own, `patience` seconds (PATIENCE) for each, so that the loop goes on meanwhile.
+
+    `on_fault` is told of each check that is not required and broke; its result is "cannot tell".
+    """
     found: list[CheckResult] = []
     for name, checker, required in checkers:
-        answer = await _aside(checker, next(views), patience)
-        found.append(_settle(name, required, answer))
+        answer = await _aside(checker, next(views), PATIENCE if patience is None else patience)
+        found += _settle(name, required, answer, on_fault)
     return found
 
 
@@ -106,21 +113,47 @@ async def _aside(checker: Checker, view: TrialView, patience: float) -> Any:
     return answer
 
 
-def _settle(name: str, required: bool, answer: Any) -> CheckResult:
+def _settle(
+    name: str, required: bool, answer: Any, on_fault: Callable[[PluginFault], None] = lambda fault: None
+) -> list[CheckResult]:
     try:
-        return _fits(name, required, answer())
+        return _all_fit(name, required, answer())
     except PlatformFault as fault:
         broke, cause = str(fault), fault.cause
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises is the plugin's
         broke, cause = f"raised {type(error).__name__}: {error}", PluginFault.cause
     sentence = f"The check {name!r} {broke}."
+    found = PluginFault(sentence, part=f"check {name}") if cause == PluginFault.cause else None
     if required:
-        raise PlatformFault(sentence, cause=cause)
-    return CheckResult(name, Outcome.CANNOT_TELL, required=False, reward=0.0, evidence=(Evidence(sentence),))
+        raise found or PlatformFault(sentence, cause=cause)
+    if found is not None:
+        on_fault(found)
+    return [
+        CheckResult(name, Outcome.CANNOT_TELL, required=False, reward=0.0, evidence=(Evidence(sentence),))
+    ]
+
+
+def _all_fit(name: str, required: bool, given: Any) -> list[CheckResult]:
+    """The results under the configured name; of a checker with parts one for each, as "name.part"."""
+    if isinstance(given, CheckResult) or not isinstance(given, Sequence) or isinstance(given, str | bytes):
+        return [_fits(name, required, given)]
+    if not 1 <= len(given) <= MOST_PARTS:
+        raise PluginFault(f"returned {len(given)} results; it must be from 1 to {MOST_PARTS}")
+    found = []
+    for part in given:
+        said = getattr(part, "name", None)
+        if not isinstance(said, str) or not PART.fullmatch(said):
+            raise PluginFault(
+                f"named a part {said!r}; it must be of lower-case letters, digits, - and _, at most 64"
+            )
+        found.append(_fits(f"{name}.{said}", required, part))
+    if len({result.name for result in found}) < len(found):
+        raise PluginFault("gave two results for one part")
+    return found
 
 
 def _fits(name: str, required: bool, given: Any) -> CheckResult:
-    """The result under the configured name; whether it is required is the run's choice, not the plugin's."""
+    """The result under this name; whether it is required is the run's choice, not the plugin's."""
     if not isinstance(given, CheckResult) or not isinstance(given.outcome, Outcome):
         raise PluginFault(f"returned a {type(given).__name__} that is no CheckResult")
     reward = given.reward

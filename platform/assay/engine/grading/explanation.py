@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.engine.dialogue.transcript import ToolCall, Transcript
 from assay.engine.grading.categories import Cause
+from assay.engine.grading.clauses import Clauses, clauses_of
+from assay.engine.grading.clauses import sentence as clause_sentence
 from assay.engine.grading.names import ENDING, REPLY
-from assay.engine.packs.models import Task
+from assay.engine.grading.no_return import NoReturn
+from assay.engine.packs.models import Action, Task
 from assay.engine.sandbox import World
 from assay.engine.sandbox.changes import ChangeSet, Row, RowChange
 from assay.engine.sandbox.comparison import WHOLE_ROW
@@ -57,22 +60,38 @@ class Explainer:
     def row_evidence(self, row: RowDifference) -> Evidence:
         return Evidence(self.row(row), call=self._written_by(row), **self._place(row))
 
-    def sentence(self, cause: Cause) -> str:
-        """For a QA lead: what is wrong, and which call wrote it or should have."""
+    def clauses(self, cause: Cause) -> Clauses:
+        """The clauses of the policy that the failure is about, as far as the task's links tell."""
+        writer = cause.call
+        if writer is None and cause.row is not None:
+            number = self._written_by(cause.row)
+            writer = self._calls.get(number) if number is not None else None
+        return clauses_of(self._task, self._world.pack, self._actions(), cause.row, writer)
+
+    def sentence(self, cause: Cause, after: NoReturn | None = None) -> str:
+        """For a QA lead: what is wrong, which call wrote it or should have, what policy says of it, and, of a wrong
+        database, from when on it could not be put right (`after`)."""
+        clauses = self.clauses(cause)
+        ruled = clause_sentence(clauses, self._world.pack)
         if cause.check is not None:
-            return f"The database is right, but {_what_is_not(cause.check)}"
+            said = f"The database is right, but {_what_is_not(cause.check)}"
+            return f"{said} {ruled}" if ruled and not clauses.told else _joined(said, ruled)
         said = self.row(cause.row) if cause.row is not None else ""
         if cause.call is not None:
             said = f"{self._refusal(cause.call)}, and the bot never recovered from it. {said}".strip()
+        if clauses.told:
+            said = _joined(said, ruled)
         others = len(self._difference.rows) - (cause.row is not None)
         if others > 0:
             said += (
                 f" {others} other row{'s' if others > 1 else ''} differ{'' if others > 1 else 's'} as well."
             )
+        if ruled and not clauses.told:
+            said += f" {ruled}"
         if self._difference.outcome > 0:
             why = self._task.expected.also_accept[self._difference.outcome - 1].why
             said += f" (The closest accepted outcome: {why.rstrip('.')}.)"
-        return said
+        return f"{said} {after.sentence}" if after is not None and after.sentence else said
 
     def _refusal(self, call: ToolCall) -> str:
         if call.kind == "unknown":
@@ -87,16 +106,16 @@ class Explainer:
             return f"{self._missing(row)}{self._should_have(row)}."
         call = self._written_by(row)
         known = self._calls.get(call) if call is not None else None
-        by = f", written by {known.tool} (call {call})" if known else ""
         if row.kind == "unexpected":
-            return f"Nobody expected that {self._happened(row)}{by}."
+            return f"{self._happened(row, known)}."
+        by = f" with call {call} ({known.tool})" if known else ""
         cells = "; ".join(
             f"{cell.column} is {_value(cell.actual)} and should be {self._should_be(row.table, cell)}"
             for cell in row.cells[:_CELLS]
         )
         more = f"; and {len(row.cells) - _CELLS} more columns" if len(row.cells) > _CELLS else ""
         name = self._name(row.actual or row.expected, without={cell.column for cell in row.cells})
-        return f"{name}: {cells}{more}{by}."
+        return f"It left wrong values in {name}{by}: {cells}{more}."
 
     def _missing(self, row: RowDifference) -> str:
         change = row.expected
@@ -133,36 +152,42 @@ class Explainer:
                 return f"the id of the missing new row in {self._name(absent)}"
         return "a newly made id"
 
-    def _happened(self, row: RowDifference) -> str:
+    def _happened(self, row: RowDifference, by: ToolCall | None) -> str:
+        """What the bot did that nobody expected."""
         change = row.actual
         assert change is not None
         if change.op == "insert":
-            return f"a row was added to {self._name(change)}"
+            created = f" created by call {by.call}, {by.tool}" if by else ""
+            cells = ", ".join(f"{column} {_value(value)}" for column, value in self._telling(change, ()))
+            key = ", ".join(_plain(v) for v in change.key)
+            with_ = f", with {cells}" if cells else ""
+            return f"It added a row that nobody expected ({change.table} row {key}{created}){with_}"
+        called = f" (call {by.call}, {by.tool})" if by else ""
         if change.op == "delete":
-            return f"{self._name(change)} was deleted"
-        cells = "; ".join(
+            return f"It deleted {self._name(change)}, which nobody expected{called}"
+        changed = "; ".join(
             f"{c.column} went from {_value(c.expected)} to {_value(c.actual)}"
             for c in row.cells[:_CELLS]
             if c.column != WHOLE_ROW
         )
-        return f"{self._name(change)} was changed ({cells})"
+        return f"It changed {self._name(change)}, which nobody expected{called}: {changed}"
 
     def _should_have(self, row: RowDifference) -> str:
         """The call that would have written an absent row, from the expected actions."""
         number = row.expected.call if row.expected is not None else None
-        outcome = self._difference.outcome
-        actions = (
-            self._task.expected.actions
-            if outcome == 0
-            else self._task.expected.also_accept[outcome - 1].actions
-        )
+        actions = self._actions()
         if number is None or not 0 <= number < len(actions):
             return ""
         tool = actions[number].tool
-        succeeded = any(call.tool == tool and call.ok for call in self._calls.values())
+        succeeded = any(call.tool == tool and call.truth["ok"] for call in self._calls.values())
         return f"; {tool} should have written it" + (
             "" if succeeded else ", and was never called with success"
         )
+
+    def _actions(self) -> Sequence[Action]:
+        """The expected actions of the closest accepted outcome."""
+        outcome, expected = self._difference.outcome, self._task.expected
+        return expected.actions if outcome == 0 else expected.also_accept[outcome - 1].actions
 
     def _name(self, change: RowChange | None, without: Collection[str] = ()) -> str:
         """The row for people: its table and key, or, for a row with a generated key, the cells that tell it apart."""
@@ -202,6 +227,13 @@ class Explainer:
         info = self._world.tables[row.table]
         key: Mapping[str, Any] = dict(zip(info.primary_key, (_json(v) for v in change.key), strict=True))
         return {"table": row.table, "row": key}
+
+
+def _joined(said: str, ruled: str) -> str:
+    """A clause in the same sentence; several clauses as a sentence of their own."""
+    if not ruled:
+        return said
+    return f"{said} {ruled}" if ruled.endswith(".") else f"{said.rstrip('.')}; {ruled}."
 
 
 def _what_is_not(check: CheckResult) -> str:

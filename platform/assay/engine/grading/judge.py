@@ -10,7 +10,12 @@ from assay.engine.grading.checkers import Configured, run_checkers, trial_views
 from assay.engine.grading.cost import costs_of
 from assay.engine.grading.explanation import Explainer
 from assay.engine.grading.fingerprint import fingerprint
+from assay.engine.grading.judging import Judgements, rulings_of
+from assay.engine.grading.leaks import check_leaks
 from assay.engine.grading.names import ENDING, STATE
+from assay.engine.grading.no_return import no_return
+from assay.engine.grading.process import check_process
+from assay.engine.grading.recovery import faults_met, faults_sentence
 from assay.engine.grading.reply import check_replies, judged_part
 from assay.engine.grading.surface import surface
 from assay.engine.grading.verdict import Verdict
@@ -43,21 +48,27 @@ def conclude(
     changes: ChangeSet,
     transcript: Transcript,
     plugin_results: Sequence[CheckResult],
+    judgements: Judgements | None = None,
 ) -> Verdict:
-    """The verdict, given what the checks of plugins found."""
+    """The verdict, given what the checks of plugins found and a judge said of the reply."""
     accepted = world.expected(task.id)
     difference = compare(world.tables, world.pack.comparison, accepted, changes)
     explainer = Explainer(task, world, transcript, difference, accepted[difference.outcome], changes)
+    judged, judgements = judged_part(transcript), judgements or {}
     checks = [
         _state(difference, explainer),
         _ending(transcript),
-        *check_replies(task.reply, judged_part(transcript), sandbox.column),
+        *check_replies(task.reply, judged, sandbox.column, rulings_of(task, judged, judgements)),
+        check_leaks(world, task, transcript),
+        *check_process(world, task, transcript, changes),
         *plugin_results,
     ]
     outcome = _outcome(checks, transcript)
+    faults = faults_met(transcript, passed=outcome is Outcome.PASS)
     if outcome is not Outcome.FAIL:
-        return Verdict(outcome, checks, difference)
+        return Verdict(outcome, checks, difference, faults=faults, judged=tuple(judgements.values()))
     cause = find_cause(task, world, transcript, difference, checks)
+    after = None if difference.equal else no_return(task, world, transcript)
     return Verdict(
         outcome,
         checks,
@@ -65,8 +76,12 @@ def conclude(
         category=cause.category,
         surface=surface(transcript),
         evidence=explainer.evidence(cause),
-        explanation=explainer.sentence(cause),
+        explanation=f"{explainer.sentence(cause, after)} {faults_sentence(faults)}".rstrip(),
+        clauses=explainer.clauses(cause),
+        no_return=after,
         fingerprint=fingerprint(task, cause, difference, checks),
+        faults=faults,
+        judged=tuple(judgements.values()),
         costs=costs_of(world.pack.comparison, world.pack.manifest.currency, difference),
     )
 
@@ -84,7 +99,8 @@ def _outcome(checks: Sequence[CheckResult], transcript: Transcript) -> Outcome:
 
 def _state(difference: Difference, explainer: Explainer) -> CheckResult:
     if difference.equal:
-        return CheckResult(STATE, Outcome.PASS, required=True, reward=1.0)
+        says = "The database is as an accepted outcome leaves it."
+        return CheckResult(STATE, Outcome.PASS, required=True, reward=1.0, evidence=(Evidence(says),))
     return CheckResult(
         STATE,
         Outcome.FAIL,
@@ -96,7 +112,8 @@ def _state(difference: Difference, explainer: Explainer) -> CheckResult:
 
 def _ending(transcript: Transcript) -> CheckResult:
     if transcript.termination.fault != "bot":
-        return CheckResult(ENDING, Outcome.PASS, required=True, reward=1.0)
+        ended = f"The conversation ended in order: {transcript.termination.value.replace('_', ' ')}."
+        return CheckResult(ENDING, Outcome.PASS, required=True, reward=1.0, evidence=(Evidence(ended),))
     says = transcript.detail or f"The conversation ended by {transcript.termination.value.replace('_', ' ')}."
     last = len(transcript.events) - 1
     return CheckResult(

@@ -44,7 +44,7 @@ def reach(tool: Tool) -> Reach:
     deletes: set[str] = set()
     updates: set[tuple[str, str]] = set()
     first: str | None = None
-    for sql in _statements(tool):
+    for sql in statements_of(tool):
         words = _without_schemas([t for t in tokens(sql) if t.kind != "space"])
         if first is None:
             first = _after(words, "FROM")
@@ -67,7 +67,7 @@ def reach(tool: Tool) -> Reach:
     return Reach(frozenset(inserts), frozenset(deletes), frozenset(updates), first)
 
 
-def _statements(tool: Tool) -> Iterator[str]:
+def statements_of(tool: Tool) -> Iterator[str]:
     for step in tool.steps:
         if step.sql:
             yield step.sql

@@ -2,29 +2,29 @@
 
 Judged is what the bot said after its last tool call (all it said, where it called none), and at least its last
 message. What may not be given away at all is looked for in everything that it said. Phrases are looked for
-regardless of case, white space, kind of quotation mark and Markdown emphasis.
+regardless of case, white space, kind of quotation mark and Markdown emphasis, and read with the negations around them.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay.engine.dialogue.transcript import BotMessage, ToolCall, Transcript
 from assay.engine.grading.names import REPLY
 from assay.engine.grading.numbers import EMPHASIS, names_number
-from assay.engine.packs.models import ReplyRule
+from assay.engine.grading.phrases import asserts, denies, normal, says
+from assay.engine.packs.checks import ReplyRule
+from assay.engine.packs.languages import language_of
+from assay.engine.packs.regexes import PatternTookTooLong, search
 from assay_sdk import CheckResult, Evidence, Outcome
+
+__all__ = ["Judged", "Ruling", "check_replies", "judged_part", "normal", "says"]
 
 #: Values of must_not_contain_from this short are looked for with their case: "A" is a grade, "a" is an article.
 _SHORT = 2
-_PLAIN = str.maketrans(
-    {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-", "\u2012": "-"}
-    | {"\u2013": "-", "\u2014": "-", "\u2212": "-", "*": None, "`": None, "\u00ad": None, "\u200b": None}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,20 @@ class Judged:
     turn: int | None
     unfinished: str | None = None  # why it is no complete reply
     said: Sequence[tuple[int, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What came of one rule: a sentence for people, the piece of text, and the event it stands in if another one."""
+
+    outcome: Outcome
+    message: str
+    span: str | None = None
+    turn: int | None = None
+    reward: float | None = None  # else 1 for a pass and 0 for the rest
+
+
+Column = Callable[[str], Sequence[Any]]
 
 
 def judged_part(transcript: Transcript) -> Judged:
@@ -56,88 +70,138 @@ def judged_part(transcript: Transcript) -> Judged:
 
 
 def check_replies(
-    rules: Sequence[ReplyRule], judged: Judged, column: Callable[[str], Sequence[Any]]
+    rules: Sequence[ReplyRule],
+    judged: Judged,
+    column: Column,
+    rulings: Mapping[int, Ruling] | None = None,
 ) -> list[CheckResult]:
     """A check "reply:N" for each rule, and "reply:complete": there is a last reply, and nothing was cut off.
 
-    `column` runs a SELECT of the pack in the finished world and gives its first column. Nothing for no rules.
+    `column` runs a SELECT of the pack in the finished world and gives its first column. `rulings`: what a judge said
+    of the rules that need one, by their number from 1. Nothing for no rules.
     """
     if not rules:
         return []
     found = [_complete(judged)]
     for number, rule in enumerate(rules, start=1):
-        turn = judged.turn
-        if rule.must_not_contain_from is not None:
-            outcome, message, span, turn = _given_away(judged, column(rule.must_not_contain_from))
-        else:
-            outcome, message, span = _judge(rule, judged.text)
+        known = (rulings or {}).get(number)
+        ruling = known or _rule(rule, judged, column)
+        passed = ruling.outcome is Outcome.PASS
+        turn = judged.turn if ruling.turn is None else ruling.turn
         found.append(
             CheckResult(
                 f"{REPLY}{number}",
-                outcome,
-                required=True,
-                reward=1.0 if outcome is Outcome.PASS else 0.0,
-                evidence=() if outcome is Outcome.PASS else (Evidence(message, turn=turn, span=span),),
+                ruling.outcome,
+                required=rule.required,
+                reward=float(passed) if ruling.reward is None else ruling.reward,
+                evidence=(Evidence(ruling.message, turn=turn, span=ruling.span),),
             )
         )
     return found
 
 
-def says(text: str, phrase: str) -> str | None:
-    """The piece of `text` that says `phrase`, or None. It starts at the start of a word; a word may go on
-    after it ("refund" is said by "refunded"), a number may not ("ORD-10" is not said by "ORD-100"), nor may it
-    have begun before ("5 days" is not said by "2.5 days")."""
-    return _find(normal(text), normal(phrase), whole=False)
-
-
-def normal(text: str) -> str:
-    """Lower case, plain quotes and dashes, single spaces, no Markdown emphasis."""
-    plain = unicodedata.normalize("NFKC", text).translate(_PLAIN)
-    return " ".join(EMPHASIS.sub("", plain).casefold().split())
-
-
-def _judge(rule: ReplyRule, text: str) -> tuple[Outcome, str, str | None]:
+def _rule(rule: ReplyRule, judged: Judged, column: Column) -> Ruling:
+    if rule.judged:
+        wanted = rule.rubric or rule.must or f"not {rule.must_not}"
+        return Ruling(
+            Outcome.CANNOT_TELL, f"Whether the reply does “{wanted}” needs a judge, and there is none."
+        )
+    if rule.must_not_contain_from is not None:
+        return _given_away(judged, column(rule.must_not_contain_from))
     if rule.must is not None:
-        return _must(rule, text)
-    assert rule.must_not is not None
+        return _must(rule, judged.text, column)
+    if rule.must_not is not None:
+        return _must_not(rule, judged.text)
+    if rule.language is not None:
+        return _language(rule.language, judged.text)
+    return _pattern(rule, judged.text)
+
+
+def _must_not(rule: ReplyRule, text: str) -> Ruling:
     for alternatives in rule.phrases:
         for phrase in _listed(alternatives):
-            span = says(text, phrase)
-            if span is not None:
-                return Outcome.FAIL, f"The reply must not {rule.must_not}, but says “{phrase}”.", span
-    return Outcome.PASS, "", None
+            said = asserts(text, phrase)
+            if said is not None and not said.negated:
+                message = f"The reply must not {rule.must_not}, but says “{phrase}”."
+                return Ruling(Outcome.FAIL, message, said.span)
+    return Ruling(Outcome.PASS, "None of the phrases that must not be said is said.")
 
 
-def _given_away(judged: Judged, values: Sequence[Any]) -> tuple[Outcome, str, str | None, int | None]:
+def _given_away(judged: Judged, values: Sequence[Any]) -> Ruling:
     """A secret stays told, whenever it was: the whole conversation counts."""
     for value in values:
         for turn, text in judged.said:
             span = _contains(text, value)
             if span is not None:
-                return Outcome.FAIL, f"The bot gives away “{value}”, which must not be said.", span, turn
-    return Outcome.PASS, "", None, judged.turn
+                message = f"The bot gives away “{value}”, which must not be said."
+                return Ruling(Outcome.FAIL, message, span, turn)
+    return Ruling(Outcome.PASS, f"None of the {len(values)} values that must not be said is said.")
 
 
-def _must(rule: ReplyRule, text: str) -> tuple[Outcome, str, str | None]:
+def _must(rule: ReplyRule, text: str, column: Column) -> Ruling:
     for phrase in rule.contradictions:
-        span = says(text, phrase)
-        if span is not None:
-            return Outcome.FAIL, f"The reply must {rule.must}, but contradicts it: “{phrase}”.", span
-    if not rule.phrases and not rule.numbers:
-        return (
-            Outcome.CANNOT_TELL,
-            f"Whether the reply does “{rule.must}” needs a judge, and there is none.",
-            None,
-        )
+        said = asserts(text, phrase)
+        if said is not None and not said.negated:
+            message = f"The reply must {rule.must}, but contradicts it: “{phrase}”."
+            return Ruling(Outcome.FAIL, message, said.span)
+    # A rule that itself speaks of what is not so cannot be read by counting negations.
+    plainly = not denies(rule.must or "")
+    spans: list[str] = []
     for alternatives in rule.phrases:
         listed = _listed(alternatives)
-        if not any(says(text, phrase) is not None for phrase in listed):
+        found = [said for phrase in listed if (said := asserts(text, phrase)) is not None]
+        meant = [said for said in found if not (plainly and said.negated)]
+        if not found:
             wanted = " or ".join(f"“{phrase}”" for phrase in listed)
-            return Outcome.FAIL, f"The reply must {rule.must}, but does not say {wanted}.", None
-    for number in rule.numbers:
-        if names_number(text, number) is None:
-            return Outcome.FAIL, f"The reply must {rule.must}, but does not name {_written(number)}.", None
-    return Outcome.PASS, "", None
+            return Ruling(Outcome.FAIL, f"The reply must {rule.must}, but does not say {wanted}.")
+        if not meant:
+            message = f"The reply must {rule.must}, but says “{found[0].span}” only to deny it."
+            return Ruling(Outcome.FAIL, message, found[0].span)
+        spans.append(meant[0].span)
+    numbers = list(rule.numbers)
+    if rule.numbers_from is not None:
+        numbers += _numbers(column(rule.numbers_from))
+        if not numbers:
+            message = (
+                f"The reply must {rule.must}, but the query finds no number that it could be about: "
+                "the row is missing, or the value is no number."
+            )
+            return Ruling(Outcome.FAIL, message)
+    for number in numbers:
+        named = names_number(text, number)
+        if named is None:
+            return Ruling(Outcome.FAIL, f"The reply must {rule.must}, but does not name {_written(number)}.")
+        spans.append(text[named.start : named.end])
+    return Ruling(Outcome.PASS, "The reply says it.", " … ".join(spans) or None)
+
+
+def _numbers(values: Sequence[Any]) -> list[float]:
+    return [float(v) for v in values if isinstance(v, int | float)]
+
+
+def _language(wanted: str, text: str) -> Ruling:
+    found = language_of(text)
+    if found is None:
+        return Ruling(Outcome.CANNOT_TELL, "The reply is too short to tell its language.")
+    if found == wanted:
+        return Ruling(Outcome.PASS, f"The reply is in the language “{wanted}”.")
+    return Ruling(Outcome.FAIL, f"The reply must be in the language “{wanted}”, but is in “{found}”.")
+
+
+def _pattern(rule: ReplyRule, text: str) -> Ruling:
+    pattern = rule.must_match or rule.must_not_match
+    assert pattern is not None
+    try:
+        span = search(pattern, text)
+    except PatternTookTooLong:
+        return Ruling(Outcome.CANNOT_TELL, f"The search for the pattern “{pattern}” took too long.")
+    if rule.must_match is not None:
+        if span is None:
+            return Ruling(Outcome.FAIL, f"The reply must match the pattern “{pattern}”, but does not.")
+        return Ruling(Outcome.PASS, "The reply matches the pattern.", span)
+    if span is not None:
+        return Ruling(Outcome.FAIL, f"The reply must not match the pattern “{pattern}”, but does.", span)
+    return Ruling(Outcome.PASS, "The reply does not match the pattern.")
 
 
 def _complete(judged: Judged) -> CheckResult:
@@ -147,7 +211,7 @@ def _complete(judged: Judged) -> CheckResult:
         Outcome.PASS if ok else Outcome.FAIL,
         required=True,
         reward=float(ok),
-        evidence=() if ok else (Evidence(judged.unfinished or "", turn=judged.turn),),
+        evidence=(Evidence(judged.unfinished or "The last reply is there and whole.", turn=judged.turn),),
     )
 
 
@@ -173,22 +237,7 @@ def _contains(text: str, value: Any) -> str | None:
     if len(value.strip()) <= _SHORT:
         found = re.search(rf"(?<!\w){re.escape(value.strip())}(?!\w)", EMPHASIS.sub(" ", text))
         return found.group() if found else None
-    return _find(normal(text), normal(value), whole=True)
-
-
-def _find(text: str, phrase: str, *, whole: bool) -> str | None:
-    if not phrase:
-        return None
-    start = r"(?<!\w)" if re.match(r"\w", phrase) else ""
-    if re.match(r"\d", phrase):
-        start += r"(?<!\d[.,'])"
-    end = ""
-    if whole and re.search(r"\w$", phrase):
-        end = r"(?!\w)"
-    elif re.search(r"\d$", phrase):
-        end = r"(?!\d|[.,]\d)"
-    found = re.search(start + re.escape(phrase) + end, text)
-    return found.group() if found else None
+    return says(text, value, whole=True)
 
 
 def _written(number: float) -> str:

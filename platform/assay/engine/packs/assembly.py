@@ -8,6 +8,8 @@ from datetime import datetime
 
 from assay.engine.packs import manifest as manifests
 from assay.engine.packs.bounds import canonical, check_paths, check_sizes, content_hash, decode, left_out
+from assay.engine.packs.check_references import check_pack_checks
+from assay.engine.packs.checks import ChecksFile
 from assay.engine.packs.comparing import merge
 from assay.engine.packs.findings import Findings
 from assay.engine.packs.items import ItemReader
@@ -83,13 +85,16 @@ class _Assembly:
             clauses=known_clauses,
             articles=bool(layout.articles),
         )
-        tasks = items.tasks(layout.tasks, known)
+        checks = self._checks(layout, known)
+        tasks = items.tasks(layout.tasks, known, checks)
         # When something of the world is broken, preparing it would only repeat that.
-        world = ["world/schema.sql", *layout.schemas, *layout.seeds, *layout.comparisons]
+        world = ["world/schema.sql", *layout.schemas, *layout.seeds, *layout.comparisons, *layout.checks]
         if read is None or POLICY not in self._texts or any(self._findings.about(path) for path in world):
             return self._end(None)
         return self._end(
-            self._pack(read, known_clauses or {}, articles, schema, seed, tools.good, comparison, tasks)
+            self._pack(
+                read, known_clauses or {}, articles, schema, seed, tools.good, comparison, tasks, checks
+            )
         )
 
     def _end(self, sound: Pack | None) -> Examined:
@@ -106,6 +111,7 @@ class _Assembly:
         tools: Mapping[str, Tool],
         comparison: ComparisonFile,
         tasks: Mapping[str, Task],
+        checks: ChecksFile,
     ) -> Pack:
         return Pack(
             manifest=read[0],
@@ -121,6 +127,7 @@ class _Assembly:
             content_hash=content_hash(self._files),
             files=self._files,
             sources=self._sources,
+            checks=checks,
         )
 
     def _take_files(self) -> bool:
@@ -168,6 +175,18 @@ class _Assembly:
                     line = document.line("tables", table, key=True)
                     self._sources.note(f"comparison:{table}", Source(path, line), place)
         return merge(parts, self._findings)
+
+    def _checks(self, layout: Layout, known: Known) -> ChecksFile:
+        for path in layout.checks:
+            document = self._documents.get(path)
+            if document is None or document.value is None:
+                continue
+            checks = validate(ChecksFile, document, self._findings)
+            if checks is not None:
+                self._sources.note("checks", Source(path, 1), document.place)
+                check_pack_checks(checks, document, known, self._findings)
+                return checks
+        return ChecksFile()
 
     def _articles(self, layout: Layout) -> list[Section]:
         found: list[Section] = []

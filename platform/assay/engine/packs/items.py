@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.engine.packs.check_references import check_task_checks
+from assay.engine.packs.checks import ChecksFile
 from assay.engine.packs.findings import Findings, shown
 from assay.engine.packs.models import Source, Task, Tool
 from assay.engine.packs.references import BUILT_IN, Known, check_task
@@ -59,7 +61,7 @@ class ItemReader:
             self._note("tool", name, document, index)
         return tools
 
-    def tasks(self, paths: Sequence[str], known: Known) -> dict[str, Task]:
+    def tasks(self, paths: Sequence[str], known: Known, checks: ChecksFile) -> dict[str, Task]:
         """The tasks of the files, in order: those without a problem, whose tools have none either."""
         tasks: dict[str, Task] = {}
         for document, index, value in self._items(paths, "tasks"):
@@ -73,6 +75,7 @@ class ItemReader:
             if task is not None:
                 self._check_unique(f"task:{task.id}", "id", document, index, task.id)
                 check_task(task, document, index, known, self._findings)
+                check_task_checks(task, checks, document, index, known, self._findings)
                 if self._findings.reported == before and _can_run(task, known):
                     tasks[task.id] = task
             self._note("task", name, document, index)

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import CoreSchema
 
+from assay.engine.packs.checks import ChecksFile
 from assay.engine.packs.models import ComparisonFile, PackFile, Task, Tool
 
 #: Where `assay pack new` puts the schemas in a pack. The loader leaves out what begins with a dot.
@@ -37,6 +38,7 @@ KINDS: Mapping[str, Kind] = {
     "tools": Kind("tools/*.yaml", "Tools of an Assay pack", tuple[Tool, ...]),
     "tasks": Kind("tasks/*.yaml", "Tasks of an Assay pack", tuple[Task, ...]),
     "comparison": Kind("comparison.yaml", "How outcomes of an Assay pack are compared", ComparisonFile),
+    "checks": Kind("checks.yaml", "What an Assay pack wants checked beside outcomes", ChecksFile),
     "seed": Kind(
         "world/seed/*.yaml",
         "Rows of the world of an Assay pack, by table",

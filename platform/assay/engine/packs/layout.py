@@ -28,6 +28,7 @@ class Layout:
     tools: list[str] = field(default_factory=list)
     articles: list[str] = field(default_factory=list)
     comparisons: list[str] = field(default_factory=list)
+    checks: list[str] = field(default_factory=list)
     tasks: list[str] = field(default_factory=list)
     shared: set[str] = field(default_factory=set)
 
@@ -68,6 +69,8 @@ def _kind(path: str, *, shared: bool) -> str | None:
         return "schemas"
     if path == "comparison.yaml":
         return "comparisons"
+    if path == "checks.yaml" and not shared:
+        return "checks"
     if folder == "world/seed" and name.endswith((".csv", ".yaml")):
         return "seeds"
     if folder == "tools" and name.endswith(".yaml"):
@@ -86,5 +89,7 @@ def _no_part(path: str, *, shared: bool) -> str:
         return "The file is not read; its name must end in .yaml."
     if shared and path.startswith("tasks/"):
         return "A shared part has no tasks; move them to tasks/ of the pack."
+    if shared and path == "checks.yaml":
+        return "A shared part has no checks; move them to checks.yaml of the pack."
     what = "a shared part" if shared else "a pack"
     return f"The file is no part of {what}, by its name or folder; rename or remove it."

@@ -13,52 +13,31 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
+
+from assay.engine.packs.basics import (
+    Binding,
+    ClauseId,
+    Currency,
+    ErrorCode,
+    Flag,
+    Group,
+    Line,
+    Locale,
+    Number,
+    PackName,
+    PackTitle,
+    Strict,
+    TaskId,
+    TaskTitle,
+    ToolName,
+    Version,
+    form_of,
+    keys_schema,
+)
+from assay.engine.packs.checks import ChecksFile, ReplyRule, TaskChecks
 
 FORMAT = 1
-
-PackName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{1,39}$")]
-Version = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}\.[0-9]{1,6}\.[0-9]{1,6}$")]
-ToolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{2,63}$")]
-Binding = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
-ErrorCode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]{1,39}$")]
-ClauseId = Annotated[
-    str, StringConstraints(max_length=64, pattern=r"^[A-Z][A-Z0-9]*(-[A-Z0-9]+)*(\.[A-Z0-9]+)*$")
-]
-TaskId = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Z][A-Z0-9]*(-[A-Z0-9]+)+$")]
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-# As long as the platform's columns of the same names.
-PackTitle = Annotated[Line, StringConstraints(max_length=200)]
-TaskTitle = Annotated[Line, StringConstraints(max_length=300)]
-Group = Annotated[Line, StringConstraints(max_length=100)]
-Locale = Annotated[str, StringConstraints(max_length=40, pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
-Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]  # ISO 4217
-# Strict, because YAML 1.2 says what is a boolean or a number, and pydantic would take "yes" and "1" as well.
-Flag = Annotated[bool, Field(strict=True)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-
-
-def _form(value: object) -> str:
-    """Which member of a union a value is meant to be, by its form alone. The tags are no possible keys."""
-    if isinstance(value, Mapping):
-        return "<fields>" if "fields" in value else "<mapping>"
-    if isinstance(value, list | tuple):
-        return "<list>"
-    return (
-        "<fields>" if isinstance(value, Fields) else "<mapping>" if isinstance(value, BaseModel) else "<text>"
-    )
-
-
-class Strict(BaseModel):
-    """The texts under the fields are what editors show (json_schema.py)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-def _keys(*required: str, without: Sequence[str] = ()) -> dict[str, Any]:
-    """JSON Schema: these keys are there and those are not. What a validator below demands, as editors are told it."""
-    absent = {"not": {"anyOf": [{"required": [key]} for key in without]}} if without else {}
-    return {"required": list(required), **absent}
 
 
 class PackFile(Strict):
@@ -98,13 +77,16 @@ class Step(Strict):
         json_schema_extra={
             "allOf": [
                 {
-                    "if": _keys("require"),
-                    "then": _keys("otherwise", without=("sql", "one", "maybe", "many")),
-                    "else": _keys("sql"),
+                    "if": keys_schema("require"),
+                    "then": keys_schema("otherwise", without=("sql", "one", "maybe", "many")),
+                    "else": keys_schema("sql"),
                 },
-                {"if": _keys("one"), "then": _keys(without=("maybe", "many"))},
-                {"if": _keys("maybe"), "then": _keys(without=("many",))},
-                {"if": _keys("otherwise"), "then": {"anyOf": [_keys("one"), _keys("require")]}},
+                {"if": keys_schema("one"), "then": keys_schema(without=("maybe", "many"))},
+                {"if": keys_schema("maybe"), "then": keys_schema(without=("many",))},
+                {
+                    "if": keys_schema("otherwise"),
+                    "then": {"anyOf": [keys_schema("one"), keys_schema("require")]},
+                },
             ]
         }
     )
@@ -162,7 +144,7 @@ class Fields(Strict):
     fields: dict[
         str,
         Annotated[
-            Annotated[Line, Tag("<text>")] | Annotated[ManyRows, Tag("<mapping>")], Discriminator(_form)
+            Annotated[Line, Tag("<text>")] | Annotated[ManyRows, Tag("<mapping>")], Discriminator(form_of)
         ],
     ]
     """An object made of queries: name to SELECT (first row), or to {many: SELECT} (list)."""
@@ -172,7 +154,7 @@ Result = Annotated[
     Annotated[Line, Tag("<text>")]
     | Annotated[ManyRows, Tag("<mapping>")]
     | Annotated[Fields, Tag("<fields>")],
-    Discriminator(_form),
+    Discriminator(form_of),
 ]
 
 
@@ -218,10 +200,7 @@ class Tolerance(Strict):
 ColumnRule = Annotated[
     Annotated[Literal["exact", "ignore", "text", "casefold", "set"], Tag("<text>")]
     | Annotated[Tolerance, Tag("<mapping>")],
-    Discriminator(_form),
-]
-Phrase = Annotated[
-    Annotated[Line, Tag("<text>")] | Annotated[tuple[Line, ...], Tag("<list>")], Discriminator(_form)
+    Discriminator(form_of),
 ]
 
 
@@ -243,7 +222,7 @@ class TableRules(Strict):
         str,
         Annotated[
             Annotated[Literal["none"], Tag("<text>")] | Annotated[CostRule, Tag("<mapping>")],
-            Discriminator(_form),
+            Discriminator(form_of),
         ],
     ] = Field(default_factory=dict)
     """What a wrong amount in a column costs: {what, paid_by}, or none for money counted elsewhere."""
@@ -276,8 +255,8 @@ class ReactionEntry(Strict):
     model_config = ConfigDict(
         json_schema_extra={
             "if": {"properties": {"then": {"const": "say"}}},
-            "then": _keys("say"),
-            "else": _keys(without=("say",)),
+            "then": keys_schema("say"),
+            "else": keys_schema(without=("say",)),
         }
     )
 
@@ -319,7 +298,7 @@ class Derivation(Strict):
     actions (`:order.total`), constants and the clock.
     """
 
-    model_config = ConfigDict(json_schema_extra={"anyOf": [_keys("clause"), _keys("section")]})
+    model_config = ConfigDict(json_schema_extra={"anyOf": [keys_schema("clause"), keys_schema("section")]})
 
     clause: ClauseId | None = None
     """The clause of the policy that says how to compute it."""
@@ -370,8 +349,8 @@ class Expected(Strict):
     model_config = ConfigDict(
         json_schema_extra={
             "anyOf": [
-                {**_keys("actions"), "properties": {"actions": {"minItems": 1}}},
-                {**_keys("no_change"), "properties": {"no_change": {"const": True}}},
+                {**keys_schema("actions"), "properties": {"actions": {"minItems": 1}}},
+                {**keys_schema("no_change"), "properties": {"no_change": {"const": True}}},
             ]
         }
     )
@@ -389,51 +368,6 @@ class Expected(Strict):
     def _consistent(self) -> Expected:
         if not self.actions and not self.no_change:
             raise ValueError("'expected' needs 'actions', or 'no_change: true' when nothing may change")
-        return self
-
-
-class ReplyRule(Strict):
-    model_config = ConfigDict(
-        json_schema_extra={
-            "oneOf": [
-                _keys("must", without=("must_not", "must_not_contain_from")),
-                _keys(
-                    "must_not",
-                    "phrases",
-                    without=("must", "must_not_contain_from", "numbers", "contradictions"),
-                ),
-                _keys(
-                    "must_not_contain_from",
-                    without=("must", "must_not", "phrases", "numbers", "contradictions"),
-                ),
-            ]
-        }
-    )
-
-    must: Line | None = None
-    """What the bot's last words must say, for people; `phrases` and `numbers` decide."""
-    must_not: Line | None = None
-    """What they must not say, for people; `phrases` decides."""
-    must_not_contain_from: Line | None = None
-    """A SELECT; no value of its first column may be said at any time."""
-    phrases: tuple[Phrase, ...] = ()
-    """Each must be said (under must_not: none may be); of a list inside, any one."""
-    numbers: tuple[Number, ...] = ()
-    """Each must be named, in any usual notation."""
-    contradictions: tuple[Line, ...] = ()
-    """Phrases that may not stand beside it."""
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> ReplyRule:
-        kinds = [k for k in ("must", "must_not", "must_not_contain_from") if getattr(self, k) is not None]
-        if len(kinds) != 1:
-            raise ValueError("a reply rule has exactly one of must, must_not, must_not_contain_from")
-        if self.must is None and (self.numbers or self.contradictions):
-            raise ValueError("'numbers' and 'contradictions' go with 'must'")
-        if self.must_not is not None and not self.phrases:
-            raise ValueError("'must_not' needs 'phrases'")
-        if self.must_not_contain_from is not None and self.phrases:
-            raise ValueError("'must_not_contain_from' stands alone")
         return self
 
 
@@ -474,6 +408,8 @@ class Task(Strict):
     """The outcome that policy requires."""
     reply: tuple[ReplyRule, ...] = ()
     """Rules for the bot's last words, when they are judged as well."""
+    checks: TaskChecks = Field(default_factory=TaskChecks)
+    """Beside the pack's checks.yaml: whose data may be told, and process rules of this task alone."""
 
     @property
     def group_name(self) -> str:
@@ -534,6 +470,7 @@ class Pack:
     content_hash: str  # hex SHA-256
     files: Mapping[str, bytes] = field(repr=False)
     sources: Mapping[str, Source] = field(repr=False)  # "task:ID", "tool:NAME" -> where
+    checks: ChecksFile = field(default_factory=ChecksFile)
 
     @property
     def name(self) -> str:

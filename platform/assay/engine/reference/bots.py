@@ -6,14 +6,14 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from assay.engine.reference.calling import Caller
 from assay.engine.reference.faults import CATEGORIES, CONTRADICTION, CUT_REPLY
 from assay.engine.reference.wording import Wording
-from assay.engine.sandbox.replay import resolve
 from assay_sdk import AnswerKey, BotContext, BotReply, BotSession, ConnectorType, OptionsError, PluginFault
 
 FAITHFUL = "faithful"
@@ -22,16 +22,18 @@ TARGETS = (FAITHFUL, CARELESS)
 NONE = "none"
 
 #: Raised when a change makes the bots act otherwise for the same seed.
-BEHAVIOUR = 2
+BEHAVIOUR = 3
 
 
 class ReferenceOptions(BaseModel):
     """Options of the reference bots. `fault_rate`: how often the careless bot makes a mistake, the same for every
-    task; without it tasks differ, some never fail and some nearly always."""
+    task; without it tasks differ, some never fail and some nearly always. `recovery_rate`: how often it tries again
+    when a call went wrong that can be repeated; the faithful bot always does."""
 
     model_config = ConfigDict(extra="forbid")
 
     fault_rate: Annotated[float, Field(ge=0, le=1)] | None = None
+    recovery_rate: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class ReferenceBot:
     """One of the reference bots, as a connector."""
 
     synthetic = True
+    resumes = True
 
     def __init__(self, target: str, options: ReferenceOptions) -> None:
         self._target = target
@@ -59,7 +62,7 @@ class ReferenceBot:
             "title": f"Reference bot, {self._target} (synthetic: it reads the expected actions)",
             "synthetic": True,
             "behaviour": BEHAVIOUR,
-            "options": self._options.model_dump(exclude_none=True),
+            "options": self._options.model_dump(exclude_unset=True, exclude_none=True),
         }
 
     async def open(self, context: BotContext) -> BotSession:
@@ -68,10 +71,15 @@ class ReferenceBot:
             raise PluginFault("A reference bot needs the answer key of the task, and was not given it.")
         wording = Wording(key.reply)
         if self._target == FAITHFUL:
-            plan = Plan(NONE, key.actions, wording.answer())
+            plan, recovers = Plan(NONE, key.actions, wording.answer()), 1.0
         else:
             plan = careless_plan(key, wording, context.seed, self._options.fault_rate)
-        return ReferenceSession(context, key, wording, plan)
+            recovers = self._options.recovery_rate
+        session = ReferenceSession(
+            key, wording, plan, Caller(context.tools, key.writes, context.seed, recovers)
+        )
+        session.recall(context.history)
+        return session
 
     async def aclose(self) -> None:
         """Nothing is held open."""
@@ -107,8 +115,8 @@ class ReferenceSession:
     """Asks for the facts that the actions need, looks things up, acts, says what the rules ask for, and then
     whether there is anything else."""
 
-    def __init__(self, context: BotContext, key: AnswerKey, wording: Wording, plan: Plan) -> None:
-        self._tools = context.tools
+    def __init__(self, key: AnswerKey, wording: Wording, plan: Plan, caller: Caller) -> None:
+        self._caller = caller
         self._key = key
         self._wording = wording
         self._plan = plan
@@ -116,12 +124,27 @@ class ReferenceSession:
         self._asked = 0
         self._done = False
 
+    def recall(self, history: Sequence[Mapping[str, Any]]) -> None:
+        """Take up a conversation: what was asked and told counts, and whoever has called tools has acted."""
+        for event in history:
+            if event["type"] == "tool":
+                self._done = True
+                # What it did was drawn then, and not by this seed.
+                self._plan = replace(self._plan, fault=NONE)
+            elif event["type"] == "bot":
+                self._asked += 1
+            elif self._asked:
+                self._hear(event["text"])
+
+    def _hear(self, message: str) -> None:
+        heard = message.casefold()
+        self._wanted = [f for f in self._wanted if str(f["value"]).casefold() not in heard]
+
     async def respond(self, message: str) -> BotReply:
         if self._done:
             return BotReply(self._wording.more())
-        heard = message.casefold()
         if self._asked:
-            self._wanted = [f for f in self._wanted if str(f["value"]).casefold() not in heard]
+            self._hear(message)
         if self._wanted and self._asked < 2:
             self._asked += 1
             return BotReply(self._wording.ask([str(f["key"]) for f in self._wanted], again=self._asked > 1))
@@ -133,19 +156,20 @@ class ReferenceSession:
         """Nothing is held open."""
 
     def notes(self) -> Mapping[str, Any]:
-        """`reference_fault` and the category it must be given; no fault when the conversation ended before it acted."""
+        """`reference_fault` and the category it must be given; no fault when the conversation ended before it acted.
+        `left_wrong`: numbers of calls that went wrong on purpose and that it did not repeat; what that leads to is not
+        foretold."""
         fault = self._plan.fault if self._done else NONE
-        category = CATEGORIES[fault].value if fault != NONE else None
-        return {"reference_fault": fault, "expected_category": category, "acted": self._done}
+        left = self._caller.left_wrong
+        category = CATEGORIES[fault].value if fault != NONE and not left else None
+        notes = {"reference_fault": fault, "expected_category": category, "acted": self._done}
+        return {**notes, "left_wrong": left} if left else notes
 
     async def _act(self) -> None:
         for call in self._key.look_ups:
-            await self._tools.call(call["tool"], call["args"])
-        results: dict[str, Any] = {}
+            await self._caller.call(call["tool"], call["args"])
         for action in self._plan.actions:
-            result = await self._tools.call(action["tool"], resolve(action["args"], results))
-            if action.get("as") is not None:
-                results[action["as"]] = result.content
+            await self._caller.act(action)
 
 
 def wanted_facts(key: AnswerKey) -> list[Mapping[str, Any]]:

@@ -43,8 +43,9 @@ class Wording:
         self._known = all(r.get("phrases") or r.get("numbers") for r in self._musts)
 
     def ask(self, keys: Sequence[str], *, again: bool = False) -> str:
+        """The question for some facts. `again`: what was said until now led to nothing, which the customer is told."""
         lead = (
-            "I am still missing something"
+            "I could not find anything with what you gave me"
             if again
             else "Of course, I will help you with that. I need some details first"
         )

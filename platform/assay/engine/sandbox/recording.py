@@ -54,6 +54,14 @@ class Recorder:
             self._call.close()
             self._call = None
 
+    def mark(self) -> dict[Place, int]:
+        return dict(self._writers)
+
+    def back_to(self, mark: dict[Place, int]) -> None:
+        """What was written since `mark` was rolled back."""
+        self._writers = mark
+        self._known = None
+
     def changes(self, given: frozenset[str]) -> ChangeSet:
         """All rows changed so far, net. `given`: the ids that next_id() made."""
         if self._known is not None:

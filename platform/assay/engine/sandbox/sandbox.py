@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +13,7 @@ import apsw
 from assay.engine.sandbox import knowledge
 from assay.engine.sandbox.arguments import BadArguments, read_arguments, recordable, written
 from assay.engine.sandbox.changes import ChangeSet
+from assay.engine.sandbox.inspection import quoted
 from assay.engine.sandbox.problems import ToolFault, did_you_mean
 from assay.engine.sandbox.recording import Recorder
 from assay.engine.sandbox.rows import constraint_sentence
@@ -113,6 +115,11 @@ class Sandbox:
             self._written += size
         return outcome
 
+    def skip_call(self) -> None:
+        """A call that never arrived here still has a number: the next call gets the one after it."""
+        self._check_usable()
+        self._calls += 1
+
     def changes(self) -> ChangeSet:
         """Everything changed since the trial began, net. Raises RuntimeError, PackFault (as `call`)."""
         self._check_usable()
@@ -127,6 +134,67 @@ class Sandbox:
             return [row[0] for row in self._runner.rows(statement, {})]
         except (SqlTextError, PackFault) as error:
             raise PackFault(f"The query {sql!r} cannot be used: {error}") from error
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """What is done inside is taken back at the end, as if it had never been: for trying what would happen.
+
+        Raises RuntimeError and PackFault as `call`; PackFault at the end when a tool exceeded its bounds meanwhile.
+        """
+        self._check_usable()
+        counted, calls, size = self._counters.mark(), self._calls, self._written
+        writers = self._recorder.mark()
+        self._connection.execute("SAVEPOINT undone")
+        try:
+            yield
+        finally:
+            self._check_usable()
+            self._connection.execute("ROLLBACK TO undone")
+            self._connection.execute("RELEASE undone")
+            self._counters.back_to(counted)
+            self._calls, self._written = calls, size
+            self._recorder.back_to(writers)
+
+    def rows_of(self, table: str, key: Mapping[str, Any], most: int) -> list[dict[str, Any]]:
+        """Rows of a table as they are now, those whose columns hold `key`, by primary key, at most `most` of them.
+
+        Raises KeyError for a table or column that does not exist, RuntimeError and PackFault as `call`.
+        """
+        self._check_usable()
+        info = self.world.tables[table]
+        if strange := set(key) - set(info.columns):
+            raise KeyError(min(strange))
+        names = ", ".join(map(quoted, info.columns))
+        where = " AND ".join(f"{quoted(column)} IS ?" for column in key) or "1"
+        order = ", ".join(map(quoted, info.primary_key))
+        sql = f"SELECT {names} FROM {quoted(table)} WHERE {where} ORDER BY {order} LIMIT ?"  # noqa: S608 - names of the schema, quoted; values are bound
+        self._budget.start()
+        try:
+            found = self._connection.execute(sql, (*key.values(), most)).fetchall()
+        except apsw.Error as error:
+            raise PackFault(f"The rows of {table} cannot be read: {error}.") from error
+        return [dict(zip(info.columns, row, strict=True)) for row in found]
+
+    def forget(self, table: str, key: Any) -> bool:
+        """Take out the row with this primary key (of one column) and what hangs on it, in a world that is thrown away
+        afterwards: other rows may go on referring to it. Whether there was such a row.
+
+        Raises KeyError for a table that does not exist, PackFault when the row cannot be taken out.
+        """
+        self._check_usable()
+        info = self.world.tables[table]
+        if len(info.primary_key) != 1:
+            return False
+        self._budget.start()
+        try:
+            self._connection.execute("PRAGMA defer_foreign_keys = ON")
+            self._connection.execute(
+                f"DELETE FROM {quoted(table)} WHERE {quoted(info.primary_key[0])} = ?",  # noqa: S608 - names of the schema, quoted
+                (key,),
+            )
+            return self._connection.changes() > 0
+        except apsw.Error as error:
+            raise PackFault(f"A row of {table} cannot be taken out: {error}.") from error
 
     def close(self) -> None:
         """Throw the world away. May be called more than once."""

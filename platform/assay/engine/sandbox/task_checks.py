@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from assay.engine.packs.models import Action
+from assay.engine.packs.models import Action, Task
 from assay.engine.packs.problems import Problem
 from assay.engine.sandbox.changes import ChangeSet
 from assay.engine.sandbox.comparison import compare
@@ -92,13 +93,8 @@ def check_task(world: World, task_id: str, until: float = math.inf) -> list[Prob
                 "changes_nothing",
                 *where,
             )
-    for number, rule in enumerate(task.reply):
-        if rule.must_not_contain_from is not None:
-            try:
-                with world.open(task_id) as sandbox:
-                    sandbox.column(rule.must_not_contain_from)
-            except PackFault as fault:
-                add(f"{fault}", "bad_sql", "reply", number, "must_not_contain_from")
+    for keys, message, code in _reply_queries(world, task, until):
+        add(message, code, *keys)
     return findings.problems
 
 
@@ -106,3 +102,33 @@ def _played(world: World, task_id: str, actions: tuple[Action, ...], until: floa
     with world.open(task_id) as sandbox:
         replay(sandbox, actions, until)
         return sandbox.changes()
+
+
+def _reply_queries(world: World, task: Task, until: float) -> Iterator[tuple[Where, str, str]]:
+    """What is wrong with the queries of reply rules: keys, sentence, code."""
+    for number, rule in enumerate(task.reply):
+        if rule.must_not_contain_from is not None:
+            try:
+                with world.open(task.id) as sandbox:
+                    sandbox.column(rule.must_not_contain_from)
+            except PackFault as fault:
+                yield ("reply", number, "must_not_contain_from"), f"{fault}", "bad_sql"
+        if rule.numbers_from is not None:
+            at = ("reply", number, "numbers_from")
+            try:
+                found = _column_after(world, task.id, rule.numbers_from, until)
+            except PackFault as fault:
+                yield at, f"{fault}", "bad_sql"
+            except ReplayError:
+                continue  # told where the actions are
+            else:
+                if not any(isinstance(value, int | float) for value in found):
+                    says = "The query finds no number after the expected actions, so no reply could pass."
+                    yield at, says, "no_number"
+
+
+def _column_after(world: World, task_id: str, sql: str, until: float) -> list[Any]:
+    """The first column of a query in the world that the expected actions leave."""
+    with world.open(task_id) as sandbox:
+        replay(sandbox, world.pack.tasks[task_id].expected.actions, until)
+        return sandbox.column(sql)

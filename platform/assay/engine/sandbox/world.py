@@ -11,6 +11,7 @@ from assay.engine.packs.models import Pack, SeedRow
 from assay.engine.packs.problems import PackError, Problem
 from assay.engine.sandbox.arguments import ArgumentChecker
 from assay.engine.sandbox.changes import ChangeSet
+from assay.engine.sandbox.checks_file import check_checks
 from assay.engine.sandbox.connection import connect, frozen_vfs
 from assay.engine.sandbox.functions import Counters, add_functions, now_text, today_text
 from assay.engine.sandbox.image import load_seed, open_empty, run_schema
@@ -90,6 +91,7 @@ class World:
                     compiled[tool.name] = done
             check_reserved(pack.seed, frozenset(prefixes), findings)
             _check_comparison(pack, found, findings)
+            check_checks(pack, found, findings)
             knowledge = Knowledge(pack.sections) if pack.sections else None
             findings.raise_if_any()
             image = connection.serialize("main")

@@ -95,10 +95,11 @@ def tasks_alike(value: float, tasks: int, confidence: float = CONFIDENCE) -> Est
     return _around(value, low, high)
 
 
-def beta_posterior(n: int, c: int, confidence: float = CONFIDENCE) -> Estimate | None:
+def beta_posterior(n: int, c: float, confidence: float = CONFIDENCE) -> Estimate | None:
     """The rate of one task: Jeffreys' Beta(c + 1/2, n - c + 1/2); None without trials.
 
-    At c = 0 the low end is 0 and at c = n the high end 1 (Brown, Cai and DasGupta 2001, section 4.1.1).
+    At c = 0 the low end is 0 and at c = n the high end 1 (Brown, Cai and DasGupta 2001, section 4.1.1). `c` may be a
+    sum of rewards in [0, 1]: they vary less than as many successes.
     """
     if not 0 <= c <= n:
         raise ValueError(f"of {n} trials {c} cannot be right")

@@ -11,7 +11,10 @@ from typing import Any
 class TrialOutcome:
     """What statistics need of one trial. `category`, `s1`..`s3`, `fingerprint`: of a failed one; `void_cause`: of a void one.
 
-    `costs`: of a failed one, as in its verdict; None when the pack does not say what wrong amounts cost.
+    `costs`: of a failed one, as in its verdict; None when the pack does not say what wrong amounts cost. `faults`: those
+    injected on purpose, as in the verdict, of a passed or failed one. `user`: see users.compact; `facts`: those drawn
+    out of the customer, as in the transcript. `checks`: those of a valid one that are reported only, as in its verdict;
+    "name", "outcome" and "reward" are looked at.
     """
 
     task: str
@@ -25,3 +28,7 @@ class TrialOutcome:
     fingerprint: str | None = None
     explanation: str | None = None
     costs: Sequence[Mapping[str, Any]] | None = None
+    checks: Sequence[Mapping[str, Any]] = ()
+    faults: Sequence[Mapping[str, Any]] = ()
+    user: Mapping[str, Any] | None = None
+    facts: Mapping[str, Any] | None = None

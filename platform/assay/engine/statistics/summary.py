@@ -19,11 +19,14 @@ from assay.engine.statistics.intervals import (
     beta_posterior,
     bootstrap_means,
     one_task,
-    wilson,
 )
+from assay.engine.statistics.other_checks import OtherCheck, other_checks
 from assay.engine.statistics.outcome import TrialOutcome
+from assay.engine.statistics.recovery import Recoveries, recoveries
+from assay.engine.statistics.shares import Share
+from assay.engine.statistics.users import Disclosure, Users, disclosures, users
 
-__all__ = ["RunSummary", "TrialOutcome", "summarise"]
+__all__ = ["RunSummary", "Share", "TrialOutcome", "summarise"]
 
 Curve = Mapping[
     str, Estimate | None
@@ -76,29 +79,6 @@ class TaskFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """`count` of `of`, with its Wilson interval; `estimate` is None when `of` is 0."""
-
-    count: int
-    of: int
-    estimate: Estimate | None
-
-    @classmethod
-    def make(cls, count: int, of: int) -> Share:
-        return cls(count, of, wilson(count, of))
-
-    def as_json(self) -> dict[str, Any]:
-        e = self.estimate
-        return {
-            "count": self.count,
-            "of": self.of,
-            "share": e.value if e else None,
-            "low": e.low if e else None,
-            "high": e.high if e else None,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Failure:
     """One distinct failure: `count` of the task's `trials` showed it."""
 
@@ -118,6 +98,8 @@ class RunSummary:
     """`overall` leaves void trials out; `worst_case` takes every one of them as failed.
 
     `costs`: what the failed trials cost; None when the pack does not say what wrong amounts cost, or none failed.
+    `faults`: how often the bot recovered from faults on purpose; None when none were injected. `users`: of users
+    played by a model; None without any. `disclosures`: the hidden facts of each task and how often they came out.
     """
 
     method: str
@@ -131,6 +113,10 @@ class RunSummary:
     voids: Mapping[str, int]
     failures: Sequence[Failure]
     costs: Costs | None = None
+    faults: Recoveries | None = None
+    users: Users | None = None
+    disclosures: Sequence[Disclosure] = ()
+    checks: Sequence[OtherCheck] = ()  # those that are reported only
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -159,6 +145,10 @@ class RunSummary:
             "voids": dict(self.voids),
             "failures": [f.as_json() for f in self.failures],
             "costs": self.costs.as_json() if self.costs else None,
+            "checks": [check.as_json() for check in self.checks],
+            "faults": self.faults.as_json() if self.faults else None,
+            "users": self.users.as_json() if self.users else None,
+            "disclosures": [d.as_json() for d in self.disclosures],
         }
 
 
@@ -203,6 +193,10 @@ def summarise(outcomes: Iterable[TrialOutcome]) -> RunSummary:
         ),
         failures=_failures(failed, by_task),
         costs=sum_costs([t.costs for t in failed], overall.counts.valid),
+        checks=other_checks(trials),
+        faults=recoveries(trials),
+        users=users(trials),
+        disclosures=disclosures(trials),
     )
 
 

@@ -100,6 +100,13 @@ class Migration(migrations.Migration):
                 ("limits", models.JSONField(default=dict)),
                 ("persona", models.CharField(blank=True, max_length=100)),
                 ("persona_options", models.JSONField(default=dict)),
+                ("user", models.CharField(default="scripted", max_length=300)),
+                ("user_options", models.JSONField(default=dict)),
+                ("faults", models.CharField(blank=True, max_length=100)),
+                ("fault_options", models.JSONField(default=dict)),
+                ("judge", models.CharField(blank=True, max_length=300)),
+                ("judge_options", models.JSONField(default=dict)),
+                ("judge_votes", models.PositiveSmallIntegerField(default=3)),
                 ("checkers", models.JSONField(default=list)),
                 ("gate", models.JSONField(blank=True, null=True)),
                 ("gate_answer", models.JSONField(blank=True, null=True)),
@@ -154,6 +161,7 @@ class Migration(migrations.Migration):
                 ("changes", models.JSONField(default=list)),
                 ("verdict", models.JSONField(null=True)),
                 ("notes", models.JSONField(default=dict)),
+                ("plugin_failures", models.JSONField(default=list)),
                 ("versions", models.JSONField(default=dict)),
             ],
             options={
@@ -178,9 +186,11 @@ class Migration(migrations.Migration):
                 ),
                 ("number", models.PositiveSmallIntegerField()),
                 ("cause", models.CharField(max_length=40)),
+                ("kind", models.CharField(blank=True, max_length=40)),
                 ("detail", models.TextField(blank=True)),
                 ("worker", models.CharField(blank=True, max_length=100)),
                 ("seed", models.BigIntegerField()),
+                ("plugin_failures", models.JSONField(default=list)),
                 ("at", models.DateTimeField()),
                 (
                     "trial",
@@ -221,6 +231,14 @@ class Migration(migrations.Migration):
                 name="runs_trial_failed",
             ),
         ),
+        migrations.AddIndex(
+            model_name="trial",
+            index=models.Index(
+                condition=models.Q(("status", "failed")),
+                fields=["fingerprint"],
+                name="runs_trial_alike",
+            ),
+        ),
         migrations.AddConstraint(
             model_name="trial",
             constraint=models.UniqueConstraint(fields=("run", "task_id", "index"), name="runs_trial_once"),
@@ -259,5 +277,105 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="trialattempt",
             constraint=models.UniqueConstraint(fields=("trial", "number"), name="runs_attempt_once"),
+        ),
+        migrations.CreateModel(
+            name="Regrade",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                        ],
+                        default="waiting",
+                        max_length=8,
+                    ),
+                ),
+                ("tally", models.JSONField(blank=True, null=True)),
+                ("note", models.TextField(blank=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("token", models.UUIDField(blank=True, null=True)),
+                ("due_at", models.DateTimeField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "pack_version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="regrades",
+                        to="packs.packversion",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="regrades", to="runs.run"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+            },
+        ),
+        migrations.CreateModel(
+            name="RegradedTrial",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("status", models.CharField(max_length=14)),
+                ("category", models.CharField(blank=True, max_length=30)),
+                ("explanation", models.TextField(blank=True)),
+                ("changed", models.BooleanField()),
+                ("why", models.JSONField(default=list)),
+                ("verdict", models.JSONField(null=True)),
+                (
+                    "regrade",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="trials", to="runs.regrade"
+                    ),
+                ),
+                (
+                    "trial",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="regraded", to="runs.trial"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["regrade", "trial"],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("changed", True)),
+                        fields=["regrade", "trial"],
+                        name="runs_regraded_changed",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("regrade", "trial"), name="runs_regraded_once")
+                ],
+            },
         ),
     ]

@@ -10,11 +10,14 @@ from assay.accounts import roles
 from assay.packs.models import TaskEntry
 from assay.reports.data import group_rows, headline, main_figures
 from assay.reports.money import costs_sentence
+from assay.reports.other_checks import check_rows
+from assay.reports.recovery import recovery_rows, recovery_sentence
 from assay.reports.services import render_report
 from assay.reports.wording import columns, ending
 from assay.runs import services
 from assay.runs.gates import Gate
 from assay.runs.models import ACTIVE, Run, Trial
+from assay.runs.plugin_failures import plugin_failures
 from assay.web.access import member, needs
 from assay.web.forms import RunForm
 from assay.web.pages import (
@@ -69,10 +72,14 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
         {
             "run": found,
             "progress": progress_row(services.progress(found)),
+            "plugin_failures": plugin_failures(found),
             "summary": summary,
             "figures": main_figures(summary) if summary else [],
             "headline": headline(summary) if summary else "",
             "costs": costs_sentence(summary.get("costs")) if summary else "",
+            "recovery": recovery_sentence(summary.get("faults")) if summary else "",
+            "recoveries": recovery_rows(summary.get("faults")) if summary else [],
+            "other_checks": check_rows(summary) if summary else [],
             "groups": group_rows(summary) if summary else [],
             "columns": [heading for heading, *_ in columns(summary)] if summary else [],
             "gate": Gate(**found.gate) if found.gate else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.engine.dialogue.scripted import MOST_INSISTING, PATIENCE, ScriptedUser, user_script
 from assay.engine.packs.models import Task
-from assay_sdk import Fact, PluginFault, Reaction, SimulatorFault, UserLine, UserScript
+from assay_sdk import Fact, Reaction, SimulatorFault, UserLine, UserScript
 
 SCRIPT = UserScript(
     opening="I bought a laptop from you and changed my mind. Can you start the return?",
@@ -38,11 +38,9 @@ def script(**changes: Any) -> UserScript:
     )
 
 
-def talk(
-    messages: Sequence[str], told: UserScript = SCRIPT, persona: Any = None, seed: int = 0
-) -> list[UserLine]:
+def talk(messages: Sequence[str], told: UserScript = SCRIPT, seed: int = 0) -> list[UserLine]:
     async def lines() -> list[UserLine]:
-        user = ScriptedUser(told, persona, seed)
+        user = ScriptedUser(told, None, seed)
         return [await user.open(), *[await user.answer(message) for message in messages]]
 
     return asyncio.run(lines())
@@ -322,60 +320,6 @@ def test_two_reactions_at_once_say_what_each_is_about() -> None:
         "About the restocking fee",
         "About the gift card",
     ]
-
-
-# --- personas ---------------------------------------------------------------------------------------
-
-
-class Manner:
-    def __init__(self, change: Callable[[UserLine], Any]) -> None:
-        self._change = change
-
-    def manner(self, line: UserLine, script: UserScript) -> Any:
-        return self._change(line)
-
-
-def test_a_persona_says_each_line_in_its_manner() -> None:
-    hurried = Manner(lambda line: UserLine(f"{line.text} Hurry!", line.done, line.gave_up, line.facts_given))
-    lines = talk(["What is your order number?", "Anything else?"], persona=hurried)
-    assert [line.text.endswith(" Hurry!") for line in lines] == [True] * 3
-    assert lines[2].done
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (
-            lambda line: UserLine("It is ord-1007", facts_given=line.facts_given),
-            "dropped the value of 'order number'",
-        ),
-        (
-            lambda line: UserLine(line.text, done=True, facts_given=line.facts_given),
-            "whether the customer leaves",
-        ),
-        (
-            lambda line: UserLine(line.text, gave_up=True, facts_given=line.facts_given),
-            "whether the customer leaves",
-        ),
-        (lambda line: UserLine(line.text), "which facts the line gives"),
-        (
-            lambda line: UserLine(f"{line.text}, Ann.Lee+shop@Example.ORG", facts_given=line.facts_given),
-            "gave away 'email'",
-        ),
-        (lambda line: UserLine(" ", facts_given=line.facts_given), "empty line"),
-        (lambda line: line.text, "returned a str"),
-        (lambda line: 1 / 0, "ZeroDivisionError"),
-    ],
-)
-def test_a_persona_that_changes_what_is_said_is_at_fault(
-    change: Callable[[UserLine], Any], says: str
-) -> None:
-    def only_answers(line: UserLine) -> Any:
-        return line if line.text == SCRIPT.opening else change(line)
-
-    with pytest.raises(PluginFault) as caught:
-        talk(["What is your order number?"], persona=Manner(only_answers))
-    assert says in str(caught.value)
 
 
 # --- properties -------------------------------------------------------------------------------------

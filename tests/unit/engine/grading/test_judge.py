@@ -43,6 +43,7 @@ def test_the_right_outcome_passes_whatever_was_looked_up_on_the_way(play: Play) 
     assert [(c.name, c.outcome, c.reward) for c in verdict.checks] == [
         ("state", Outcome.PASS, 1.0),
         ("ending", Outcome.PASS, 1.0),
+        ("leak", Outcome.PASS, 1.0),
     ]
 
 
@@ -60,9 +61,9 @@ def test_where_nothing_may_change_nothing_passes_and_something_fails(play: Play)
     assert play("LIB-HOLD-002", "You owe 12.50.").outcome is Outcome.PASS
     verdict = play("LIB-HOLD-002", ("holds_place", {"member_id": "MEM-2", "book_id": "BK-5"}), "Done")
     assert verdict.category is Category.INCORRECT_STATE_UPDATE
-    assert verdict.explanation == (
-        "Nobody expected that a row was added to holds (member_id “MEM-2”, book_id “BK-5”, "
-        "placed_at “2026-05-04T09:00:00+01:00”), written by holds_place (call 0)."
+    assert verdict.explanation.startswith(
+        "It added a row that nobody expected (holds row HD-9001 created by call 0, holds_place), with "
+        "member_id “MEM-2”, book_id “BK-5”, placed_at “2026-05-04T09:00:00+01:00”. "
     )
 
 
@@ -73,8 +74,9 @@ def test_a_wrong_value_is_an_incorrect_state_update(play: Play) -> None:
     verdict = play("LIB-LOAN-001", FIND, renew(days=21), "Done.")
     assert verdict.outcome is Outcome.FAIL
     assert verdict.category is Category.INCORRECT_STATE_UPDATE
-    assert verdict.explanation == (
-        "loans LN-1: due_on is “2026-05-27” and should be “2026-05-13”, written by loans_renew (call 1)."
+    assert verdict.explanation.startswith(
+        "It left wrong values in loans LN-1 with call 1 (loans_renew): "
+        "due_on is “2026-05-27” and should be “2026-05-13”. "
     )
     assert verdict.evidence is not None
     assert (verdict.evidence.call, verdict.evidence.table, verdict.evidence.row) == (
@@ -88,16 +90,18 @@ def test_a_wrong_value_is_an_incorrect_state_update(play: Play) -> None:
 def test_a_write_to_a_neighbouring_row_is_an_incorrect_state_update(play: Play) -> None:
     verdict = play("LIB-LOAN-001", FIND, renew("LN-2"), "Done.")
     assert verdict.category is Category.INCORRECT_STATE_UPDATE
-    assert verdict.explanation.startswith("Nobody expected that loans LN-2 was changed (due_on went from")
-    assert verdict.explanation.endswith("1 other row differs as well.")
+    assert verdict.explanation.startswith(
+        "It changed loans LN-2, which nobody expected (call 1, loans_renew): due_on went from"
+    )
+    assert " 1 other row differs as well." in verdict.explanation
 
 
 def test_a_change_that_never_came_is_a_missing_state_change(play: Play) -> None:
     verdict = play("LIB-HOLD-001", HOLD, "Done.")
     assert verdict.category is Category.MISSING_STATE_CHANGE
-    assert verdict.explanation == (
+    assert verdict.explanation.startswith(
         "A new row in pickups (pickup_on “2026-05-07”) is missing; pickups_book should have written it, "
-        "and was never called with success."
+        "and was never called with success"
     )
     untouched = play("LIB-LOAN-001", FIND, "Done.")
     assert untouched.category is Category.MISSING_STATE_CHANGE
@@ -123,7 +127,7 @@ def test_a_right_database_with_a_wrong_reply_is_an_incomplete_response(play: Pla
     assert verdict.category is Category.INCOMPLETE_RESPONSE
     assert verdict.explanation == (
         "The database is right, but the reply is not: the reply must say that the late fee is 1.50, "
-        "but does not name 1.50."
+        "but does not name 1.50. The task turns on LIB-1.1, LIB-1.3 and LIB-3.1."
     )
     assert verdict.evidence is not None and verdict.evidence.turn == 2
     assert [(c.name, c.reward) for c in verdict.checks if c.outcome is Outcome.FAIL] == [("reply:1", 0.0)]
@@ -144,19 +148,19 @@ def test_an_id_that_should_stand_in_a_cell_is_the_one_that_the_trial_gave_to_tha
     """The trial's HD-9001 is another reservation than the expected HD-9001, which it knows as HD-9002."""
     another = ("holds_place", {"member_id": "MEM-5", "book_id": "BK-5"})
     verdict = play("LIB-HOLD-001", another, HOLD, PICKUP, "Done.")
-    assert verdict.explanation == (
-        "pickups (pickup_on “2026-05-07”): hold_id is “HD-9001” and should be “HD-9002”, "
-        "written by pickups_book (call 2). 1 other row differs as well."
+    assert verdict.explanation.startswith(
+        "It left wrong values in pickups (pickup_on “2026-05-07”) with call 2 (pickups_book): "
+        "hold_id is “HD-9001” and should be “HD-9002”"
     )
 
 
 def test_an_id_of_a_row_that_the_trial_never_made_is_told_in_words(play: Play) -> None:
     elsewhere = ("pickups_book", {"hold_id": "HD-1", "pickup_on": "2026-05-07"})
     verdict = play("LIB-HOLD-001", elsewhere, "Done.")
-    assert verdict.explanation == (
-        "pickups (pickup_on “2026-05-07”): hold_id is “HD-1” and should be the id of the missing new row "
-        "in holds (member_id “MEM-5”, book_id “BK-4”, placed_at “2026-05-04T09:00:00+01:00”), "
-        "written by pickups_book (call 0). 1 other row differs as well."
+    assert verdict.explanation.startswith(
+        "It left wrong values in pickups (pickup_on “2026-05-07”) with call 0 (pickups_book): "
+        "hold_id is “HD-1” and should be the id of the missing new row "
+        "in holds (member_id “MEM-5”, book_id “BK-4”, placed_at “2026-05-04T09:00:00+01:00”)"
     )
 
 
@@ -204,8 +208,9 @@ def test_the_number_of_a_row_that_should_stand_in_a_cell_is_the_trials_own(tmp_p
     stage = Stage(World.prepare(replace_tasks(world.pack, tagged)))
     assert stage.play(tagged, blue, red, tag(2), "Done.").outcome is Outcome.PASS
     swapped = stage.play(tagged, blue, red, tag(1, 2), "Done.")
-    assert swapped.explanation == (
-        "tags: bag_id is 1 and should be 2; weight is 2 and should be 1, written by tags_add (call 2)."
+    assert swapped.explanation.startswith(
+        "It left wrong values in tags with call 2 (tags_add): bag_id is 1 and should be 2; "
+        "weight is 2 and should be 1. "
     )
 
 

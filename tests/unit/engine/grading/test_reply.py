@@ -29,7 +29,8 @@ def result(rule: dict[str, Any], text: str, column: list[Any] | None = None) -> 
     assert all(c.required for c in checks)
     check = checks[1]
     assert check.reward == (1.0 if check.outcome is Outcome.PASS else 0.0)
-    return check.outcome, check.evidence[0].message if check.evidence else ""
+    assert check.evidence[0].message  # a passed check says what it saw, too
+    return check.outcome, "" if check.outcome is Outcome.PASS else check.evidence[0].message
 
 
 def test_what_is_said_after_the_last_tool_call_is_judged() -> None:
@@ -199,3 +200,72 @@ def test_any_text_can_be_looked_for_in_any_other(phrase: str, before: str, after
         judged_part(transcript(BotMessage(before + phrase + after))),
         lambda sql: [phrase],
     )
+
+
+def test_a_refusal_does_not_trip_over_what_it_refuses() -> None:
+    rule = {"must_not": "offer it", "phrases": ["possible without an approval"]}
+    assert result(rule, "That is not possible without an approval.")[0] is Outcome.PASS
+    assert result(rule, "That is possible without an approval.")[0] is Outcome.FAIL
+
+
+def test_a_phrase_that_is_only_denied_is_not_said() -> None:
+    rule = {"must": "say that a restocking fee was charged", "phrases": ["restocking fee"]}
+    assert result(rule, "A restocking fee was charged.")[0] is Outcome.PASS
+    outcome, message = result(rule, "You will not be charged a restocking fee.")
+    assert outcome is Outcome.FAIL
+    assert "only to deny it" in message
+    refusal = {"must": "refuse the extension", "phrases": [["extension"]]}
+    assert result(refusal, "I cannot grant the extension.")[0] is Outcome.PASS
+
+
+def test_patterns() -> None:
+    rule = {"must_match": r"RMA-\d{4}\b"}
+    assert result(rule, "Your return is rma-9001.")[0] is Outcome.PASS
+    assert result(rule, "Your return is open.")[0] is Outcome.FAIL
+    rule = {"must_not_match": r"\b\d{16}\b"}
+    assert result(rule, "Card 4111111111111111.")[0] is Outcome.FAIL
+    assert result(rule, "Card ending in 1111.")[0] is Outcome.PASS
+
+
+def test_a_pattern_that_takes_too_long_cannot_tell() -> None:
+    outcome, message = result({"must_match": r"(a|aa)+\1(a|aa)+b(?!c)$"}, "a" * 5000 + "c")
+    assert outcome is Outcome.CANNOT_TELL
+    assert "too long" in message
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Your return is open and the label is on its way to you."),
+        ("zh", "您的退货 RMA-9001 已经登记。退款金额为 193.50 美元。"),
+        ("ja", "ご返品を承りました。ラベルをお送りします。"),
+        ("de", "Ihre Rücksendung ist angelegt und das Etikett ist auf dem Weg."),
+        ("fr", "Votre retour est ouvert et vous recevrez une étiquette par courriel."),
+        ("es", "Su devolución está abierta y la etiqueta es para usted."),
+        ("ru", "Ваш возврат оформлен, этикетка отправлена."),
+    ],
+)
+def test_the_language_of_a_reply(language: str, text: str) -> None:
+    assert result({"language": language}, text)[0] is Outcome.PASS
+    other = "en" if language != "en" else "zh"
+    assert result({"language": other}, text)[0] is Outcome.FAIL
+
+
+def test_a_reply_too_short_to_tell_its_language() -> None:
+    assert result({"language": "en"}, "ORD-1007.")[0] is Outcome.CANNOT_TELL
+
+
+def test_numbers_that_the_world_holds_have_to_be_named() -> None:
+    rule = {"must": "name the fee", "numbers_from": "SELECT fee FROM loans"}
+    assert result(rule, "The fee is $12.50.", [12.5])[0] is Outcome.PASS
+    assert result(rule, "The fee is $12.", [12.5])[0] is Outcome.FAIL
+    outcome, message = result(rule, "The fee is $12.", [])
+    assert outcome is Outcome.FAIL
+    assert "finds no number" in message
+
+
+def test_a_rule_may_be_reported_only() -> None:
+    judged = judged_part(transcript(call(), BotMessage("Hello.")))
+    rule = ReplyRule.model_validate({"must_match": "bye", "required": False})
+    (_, check) = check_replies([rule], judged, lambda sql: [])
+    assert (check.outcome, check.required) == (Outcome.FAIL, False)

@@ -66,6 +66,10 @@ def test_the_summary_has_the_shape_that_reports_gates_and_webhooks_read() -> Non
         "voids",
         "failures",
         "costs",
+        "checks",
+        "faults",
+        "users",
+        "disclosures",
     ]
     assert (summary["tasks"], summary["trials"], summary["valid"]) == (3, 12, 11)
     assert (summary["passed"], summary["failed"], summary["void"]) == (5, 6, 1)

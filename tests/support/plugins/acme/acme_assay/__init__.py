@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,16 +11,21 @@ from assay_sdk import (
     BotContext,
     BotEnding,
     BotReply,
+    CallAhead,
     ChatReply,
     CheckerType,
     CheckResult,
     ConnectorType,
     FailureReport,
+    FaultKind,
+    FaultProfileType,
     ModelType,
     NoOptions,
     Outcome,
     PackImporterType,
     PersonaType,
+    Role,
+    Situation,
     TicketRef,
     TicketSystemType,
     TrialView,
@@ -87,14 +92,40 @@ class Echo:
         return None
 
 
+class GreeterOptions(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    greeting: str = Field(
+        default="Hello there.", min_length=1, max_length=80, description="Said before each line"
+    )
+    mood: Literal["warm", "cool"] = "warm"
+    thanks: bool = False
+
+
 class Loud:
-    def manner(self, line: UserLine, script: UserScript) -> UserLine:
-        return UserLine(f"Hello there. {line.text}", line.done, line.gave_up, line.facts_given)
+    def __init__(self, options: GreeterOptions) -> None:
+        self.greeting = options.greeting
+
+    def begin(self, script: UserScript) -> Role:
+        return Role(script, "You greet the assistant in every message.")
+
+    def shape(self, line: UserLine, situation: Situation) -> UserLine:
+        return UserLine(f"{self.greeting} {line.text}", line.done, line.gave_up, line.facts_given)
+
+
+class SaidSomethingOptions(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    letters: int = Field(ge=1, le=100, default=1, description="How long a text must be to count")
+    weights: dict[str, float] = Field(default_factory=dict, description="Unused")
 
 
 class SaidSomething:
+    def __init__(self, options: SaidSomethingOptions) -> None:
+        self.letters = options.letters
+
     def check(self, trial: TrialView) -> CheckResult:
-        said = any(event["type"] == "bot" and event["text"] for event in trial.events)
+        said = any(event["type"] == "bot" and len(event["text"]) >= self.letters for event in trial.events)
         return CheckResult(
             "said-something", Outcome.PASS if said else Outcome.FAIL, False, 1.0 if said else 0.0
         )
@@ -132,14 +163,39 @@ def assay_models() -> list[ModelType]:
 def assay_personas() -> list[PersonaType]:
     return [
         PersonaType(
-            "greeter", "Greeter", "Says hello before each line.", NoOptions, lambda options, seed: Loud()
+            "greeter",
+            "Greeter",
+            "Says hello before each line.",
+            "All the rest.",
+            GreeterOptions,
+            lambda options, seed: Loud(options),
         )
     ]
 
 
 @hookimpl
 def assay_checkers() -> list[CheckerType]:
-    return [CheckerType("said-something", "Said something", NoOptions, lambda options: SaidSomething())]
+    return [CheckerType("said-something", "Said something", SaidSomethingOptions, SaidSomething)]
+
+
+class Grumpy:
+    """Refuses the first try of every call."""
+
+    def choose(self, call: CallAhead) -> Sequence[FaultKind]:
+        return [FaultKind.SERVER_ERROR] if call.in_a_row == 0 and call.number % 2 == 0 else []
+
+
+@hookimpl
+def assay_fault_profiles() -> list[FaultProfileType]:
+    return [
+        FaultProfileType(
+            "grumpy",
+            "Grumpy",
+            "Every second call meets an internal error (500).",
+            NoOptions,
+            lambda options, seed: Grumpy(),
+        )
+    ]
 
 
 @hookimpl

@@ -1,0 +1,1 @@
+"""Which plugins a company uses, and the options it gives them."""

@@ -1,0 +1,54 @@
+"""Calls of plugins come back in time, and their faults name the part."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from assay.engine import blame
+from assay.engine.blame import blamed, in_time
+from assay_sdk import PluginFault
+
+
+def test_what_a_call_gives_comes_back_and_what_it_raises_too() -> None:
+    assert in_time("persona quick", lambda: 7) == 7
+    with pytest.raises(KeyError):
+        in_time("persona quick", lambda: {}["x"])
+
+
+def test_a_call_that_hangs_is_given_up_and_after_some_more_the_part_is_called_no_more() -> None:
+    over, called = threading.Event(), []
+
+    def hang() -> None:
+        called.append(1)
+        over.wait(60)
+
+    started = time.monotonic()
+    for _ in range(blame.MOST_HANGING):
+        with pytest.raises(PluginFault, match=r"persona stuck did not come back within 0\.05 s") as stuck:
+            in_time("persona stuck", hang, 0.05)
+        assert stuck.value.part == "persona stuck"
+    with pytest.raises(PluginFault, match="called no more"):
+        in_time("persona stuck", hang, 0.05)
+    assert len(called) == blame.MOST_HANGING
+    assert time.monotonic() - started < 10
+    assert in_time("persona other", lambda: "fine") == "fine"
+    over.set()
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
+def test_a_call_that_wants_to_end_the_process_is_a_fault_of_the_plugin(error: BaseException) -> None:
+    def leave() -> None:
+        raise error
+
+    with pytest.raises(PluginFault, match=type(error).__name__):
+        in_time("persona leaver", leave)
+
+
+def test_a_fault_keeps_the_part_that_it_names() -> None:
+    for named, part in (("", "persona outer"), ("check inner", "check inner")):
+        with pytest.raises(PluginFault) as found, blamed("persona outer"):
+            raise PluginFault("It broke.", part=named)
+        assert found.value.part == part

@@ -71,6 +71,13 @@ def _gold(gold: GoldReport, console: Console) -> None:
     nothing = f"; in {gold.no_change} of them nothing may change" if gold.no_change else ""
     actions = f"{count(gold.actions, 'expected action')} of {count(gold.tasks, 'task')}"
     _say(console, f"{actions} {'was' if gold.actions == 1 else 'were'} played twice{nothing}.")
+    if gold.needs_judge:
+        named = f"{', '.join(gold.needs_judge[:5])}{' and so on' if len(gold.needs_judge) > 5 else ''}"
+        _say(
+            console,
+            f"{count(len(gold.needs_judge), 'task')} ({named}) with a reply rule that only a model can decide: "
+            "without a judge their trials are void.",
+        )
 
 
 def _provenance(provenance: ProvenanceReport, console: Console) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,44 +14,43 @@ from assay_sdk import PackFault
 
 @dataclass(frozen=True, slots=True)
 class GoldReport:
-    """`actions`: expected actions played, `no_change`: tasks in which nothing may change."""
+    """`actions`: expected actions played, `no_change`: tasks in which nothing may change.
+
+    `needs_judge`: tasks with a reply rule that only a model can decide, so that their trials are void without one.
+    """
 
     tasks: int
     actions: int
     no_change: int
     problems: tuple[Problem, ...]
+    needs_judge: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        return {"tasks": self.tasks, "actions": self.actions, "no_change": self.no_change}
+        return {
+            "tasks": self.tasks,
+            "actions": self.actions,
+            "no_change": self.no_change,
+            "needs_judge": list(self.needs_judge),
+        }
 
 
 def examine_gold(subject: Subject) -> GoldReport:
     """Play every accepted outcome of the chosen tasks twice. Raises OutOfTime."""
     problems: list[Problem] = []
     actions = no_change = 0
+    needs_judge: list[str] = []
     for task_id in subject.tasks:
         subject.check_time()
         found = check_task(subject.world, task_id, subject.until)
         if not found:
             found = _same_outcomes(subject, task_id)
         problems += found
-        problems += _undecided_replies(subject, task_id)
         expected = subject.pack.tasks[task_id].expected
         actions += len(expected.actions) + sum(len(a.actions) for a in expected.also_accept)
         no_change += expected.no_change
-    return GoldReport(len(subject.tasks), actions, no_change, tuple(sorted(problems)))
-
-
-def _undecided_replies(subject: Subject, task_id: str) -> Iterator[Problem]:
-    """Reply rules that nothing decides: the verdict of every trial would be void."""
-    for number, rule in enumerate(subject.pack.tasks[task_id].reply):
-        if rule.must is not None and not rule.phrases and not rule.numbers:
-            message = (
-                f"Reply rule {number + 1} (must: {rule.must}) has neither 'phrases' nor 'numbers', so nothing can decide "
-                "it and every trial of the task is void: list what the reply has to say, each phrase in several wordings, "
-                "or take the rule away."
-            )
-            yield subject.problem(task_id, message, "undecided_reply", "reply", number)
+        if any(rule.judged and rule.required for rule in subject.pack.tasks[task_id].reply):
+            needs_judge.append(task_id)
+    return GoldReport(len(subject.tasks), actions, no_change, tuple(sorted(problems)), tuple(needs_judge))
 
 
 def _same_outcomes(subject: Subject, task_id: str) -> list[Problem]:

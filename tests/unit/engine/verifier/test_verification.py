@@ -40,7 +40,7 @@ def test_the_workshop_is_sound() -> None:
     assert found.sound and [str(p) for p in found.problems] == []
     assert found.tasks == ("WRK-JOB-001", "WRK-JOB-002", "WRK-JOB-003")
     assert found.gold is not None
-    assert found.gold.as_json() == {"tasks": 3, "actions": 7, "no_change": 1}
+    assert found.gold.as_json() == {"tasks": 3, "actions": 7, "no_change": 1, "needs_judge": []}
     assert all(part is not None for _, part in found.parts())
 
 
@@ -114,17 +114,14 @@ def test_an_alternative_that_is_none_is_a_finding() -> None:
     assert "Alternative 1 leaves the same outcome as the expected actions" in problem.message
 
 
-def test_a_reply_rule_that_nothing_decides_is_a_finding() -> None:
+def test_a_task_that_needs_a_judge_is_named_and_no_finding() -> None:
     end = (TASKS, STOP, STOP + "  reply:\n    - must: Say that somebody comes tomorrow.\n")
-    (problem,) = examine_gold(subject(end, task="WRK-JOB-002")).problems
-    assert problem.code == "undecided_reply" and problem.task == "WRK-JOB-002" and problem.path == TASKS
-    assert (
-        "every trial of the task is void" in problem.message
-        and "list what the reply has to say" in problem.message
-    )
-    assert "must: Say" in workshop(end)[TASKS].decode().splitlines()[problem.line - 1]
+    report = examine_gold(subject(end, task="WRK-JOB-002"))
+    assert (report.needs_judge, report.problems) == (("WRK-JOB-002",), ())
     decided = (TASKS, STOP, end[2].rstrip("\n") + "\n      phrases: [tomorrow]\n")
-    assert examine_gold(subject(decided, task="WRK-JOB-002")).problems == ()
+    assert examine_gold(subject(decided, task="WRK-JOB-002")).needs_judge == ()
+    reported = (TASKS, STOP, end[2].rstrip("\n") + "\n      required: false\n")
+    assert examine_gold(subject(reported, task="WRK-JOB-002")).needs_judge == ()
 
 
 def test_a_tool_over_its_bounds_is_found_at_the_tool() -> None:

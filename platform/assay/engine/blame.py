@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from assay_sdk import PluginFault
@@ -16,6 +17,8 @@ T = TypeVar("T")
 
 #: Seconds that one call may take. Everything else that the process does waits meanwhile.
 CALL_SECONDS = 10.0
+#: Seconds that building a part may take, the import of what it needs included.
+BUILD_SECONDS = 60.0
 #: Calls of one part that may hang before it is no longer called in this process.
 MOST_HANGING = 3
 
@@ -56,6 +59,58 @@ def in_time(part: str, call: Callable[[], T], seconds: float | None = None) -> T
         raise PluginFault(f"The {part} raised {type(error).__name__}: {error}", part=part) from error
     result: T = future.result()
     return result
+
+
+def built_in_time(
+    part: str,
+    build: Callable[[Callable[[str], str]], T],
+    secret: Callable[[str], str],
+    seconds: float | None = None,
+) -> T:
+    """What `build(secret)` returns or raises, as in_time does. Secrets are resolved here, in the caller's thread, where
+    it is known whose they are."""
+    asked: SimpleQueue[tuple[str, Future[str]] | None] = SimpleQueue()
+
+    def ask(reference: str) -> str:
+        answer: Future[str] = Future()
+        asked.put((reference, answer))
+        return answer.result(timeout=seconds)
+
+    def call() -> T:
+        try:
+            return build(ask)
+        finally:
+            asked.put(None)
+
+    seconds = BUILD_SECONDS if seconds is None else seconds
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything; it is told below
+            future.set_exception(error)
+
+    threading.Thread(target=run, name=f"building {part}", daemon=True).start()
+    end = time.monotonic() + seconds
+    try:
+        while (question := asked.get(timeout=max(0.0, end - time.monotonic()))) is not None:
+            _answer(*question, secret)
+    except Empty:
+        raise PluginFault(f"The {part} was not built within {seconds:g} s.", part=part) from None
+    error = future.exception(timeout=seconds)
+    if error is not None and not isinstance(error, Exception):
+        raise PluginFault(
+            f"The {part} could not be built: {type(error).__name__}: {error}", part=part
+        ) from error
+    return future.result()
+
+
+def _answer(reference: str, answer: Future[str], secret: Callable[[str], str]) -> None:
+    try:
+        answer.set_result(secret(reference))
+    except Exception as error:  # noqa: BLE001 - raised where it was asked
+        answer.set_exception(error)
 
 
 class _Helper:

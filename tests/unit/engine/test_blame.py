@@ -8,7 +8,7 @@ import time
 import pytest
 
 from assay.engine import blame
-from assay.engine.blame import blamed, in_time
+from assay.engine.blame import blamed, built_in_time, in_time
 from assay_sdk import PluginFault
 
 
@@ -52,3 +52,31 @@ def test_a_fault_keeps_the_part_that_it_names() -> None:
         with pytest.raises(PluginFault) as found, blamed("persona outer"):
             raise PluginFault("It broke.", part=named)
         assert found.value.part == part
+
+
+def test_secrets_are_resolved_in_the_thread_that_builds() -> None:
+    asked: list[tuple[str, int]] = []
+
+    def secret(reference: str) -> str:
+        asked.append((reference, threading.get_ident()))
+        if reference == "secret:none":
+            raise LookupError("There is no such secret.")
+        return reference.upper()
+
+    assert (
+        built_in_time("connector c", lambda ask: ask("secret:a") + ask("secret:b"), secret)
+        == "SECRET:ASECRET:B"
+    )
+    assert {thread for _, thread in asked} == {threading.get_ident()}
+    with pytest.raises(LookupError, match="no such secret"):
+        built_in_time("connector c", lambda ask: ask("secret:none"), secret)
+
+
+def test_what_does_not_get_built_is_given_up() -> None:
+    over = threading.Event()
+    with pytest.raises(PluginFault, match=r"connector slow was not built within 0\.1 s") as found:
+        built_in_time("connector slow", lambda ask: over.wait(60), str, 0.1)
+    assert found.value.part == "connector slow"
+    over.set()
+    with pytest.raises(PluginFault, match=r"connector gone could not be built: SystemExit"):
+        built_in_time("connector gone", lambda ask: (_ for _ in ()).throw(SystemExit(3)), str)

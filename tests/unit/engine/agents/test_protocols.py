@@ -137,3 +137,23 @@ def test_a_native_history_is_one_that_servers_take_whatever_the_model_wrote(
         assert isinstance(json.loads(call["function"]["arguments"]), dict)
     results = [(c, ToolResult(n, True, None)) for n, c in enumerate(turn.calls)]
     assert [m["tool_call_id"] for m in Native().answered(results)] == [c["id"] for c in sent]
+
+
+@pytest.mark.parametrize(
+    ("result", "body"),
+    [
+        (ToolResult(0, True, [1], notice="Cut short."), {"result": [1], "notice": "Cut short."}),
+        (
+            ToolResult(0, False, None, "not_found", "No order.", "Out of date."),
+            {"error": "not_found", "message": "No order.", "notice": "Out of date."},
+        ),
+    ],
+)
+def test_what_a_system_says_of_its_own_answer_reaches_the_model_by_either_way(
+    result: ToolResult, body: dict[str, Any]
+) -> None:
+    call = Call("a", "orders_get", "{}")
+    (native,) = Native().answered([(call, result)])
+    assert json.loads(native["content"]) == body
+    (text,) = Text().answered([(call, result)])
+    assert json.dumps({"tool": "orders_get", **body}, separators=(",", ":")) in text["content"]

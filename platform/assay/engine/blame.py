@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
@@ -19,11 +19,23 @@ T = TypeVar("T")
 CALL_SECONDS = 10.0
 #: Seconds that building a part may take, the import of what it needs included.
 BUILD_SECONDS = 60.0
-#: Calls of one part that may hang before it is no longer called in this process.
+#: Calls of one part that may hang within FORGIVEN_AFTER seconds before this process calls it no more for that long.
 MOST_HANGING = 3
+FORGIVEN_AFTER = 600.0
 
-_hanging: Counter[str] = Counter()
+_hanging: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=MOST_HANGING))
 _mine = threading.local()
+
+
+def hung(part: str) -> None:
+    """Note that a call of the part did not come back."""
+    _hanging[part].append(time.monotonic())
+
+
+def given_up(part: str) -> bool:
+    """Whether the part hung so often of late that this process does not call it."""
+    recent = [at for at in _hanging.get(part, ()) if at > time.monotonic() - FORGIVEN_AFTER]
+    return len(recent) >= MOST_HANGING
 
 
 @contextmanager
@@ -41,9 +53,9 @@ def in_time(part: str, call: Callable[[], T], seconds: float | None = None) -> T
 
     It runs in another thread, which is left behind when it hangs: nothing can stop it.
     """
-    if _hanging[part] >= MOST_HANGING:
+    if given_up(part):
         raise PluginFault(
-            f"The {part} did not come back {MOST_HANGING} times and is called no more.", part=part
+            f"The {part} did not come back {MOST_HANGING} times and is not called for a while.", part=part
         )
     seconds = CALL_SECONDS if seconds is None else seconds
     helper = getattr(_mine, "helper", None)
@@ -52,7 +64,7 @@ def in_time(part: str, call: Callable[[], T], seconds: float | None = None) -> T
     future = helper.submit(call)
     if not wait([future], seconds).done:
         _mine.helper = None
-        _hanging[part] += 1
+        hung(part)
         raise PluginFault(f"The {part} did not come back within {seconds:g} s.", part=part)
     error = future.exception()
     if error is not None and not isinstance(error, Exception):

@@ -123,4 +123,6 @@ def _help(described: Mapping[str, Any], told: Mapping[str, Any], needed: bool) -
         rest = f"If not set: {json.dumps(told['default'], ensure_ascii=False)}"
     else:
         rest = ""
-    return ". ".join(part.rstrip(".") for part in (said, rest) if part)
+    if said and rest and not said.endswith("."):
+        said += "."
+    return " ".join(part for part in (said, rest) if part)

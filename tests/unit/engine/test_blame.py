@@ -30,12 +30,15 @@ def test_a_call_that_hangs_is_given_up_and_after_some_more_the_part_is_called_no
         with pytest.raises(PluginFault, match=r"persona stuck did not come back within 0\.05 s") as stuck:
             in_time("persona stuck", hang, 0.05)
         assert stuck.value.part == "persona stuck"
-    with pytest.raises(PluginFault, match="called no more"):
+    with pytest.raises(PluginFault, match="not called for a while"):
         in_time("persona stuck", hang, 0.05)
     assert len(called) == blame.MOST_HANGING
     assert time.monotonic() - started < 10
     assert in_time("persona other", lambda: "fine") == "fine"
     over.set()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blame, "FORGIVEN_AFTER", 0.0)
+        assert in_time("persona stuck", lambda: "again") == "again"
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()])

@@ -157,3 +157,17 @@ def test_what_a_system_says_of_its_own_answer_reaches_the_model_by_either_way(
     assert json.loads(native["content"]) == body
     (text,) = Text().answered([(call, result)])
     assert json.dumps({"tool": "orders_get", **body}, separators=(",", ":")) in text["content"]
+
+
+def test_a_call_that_has_been_is_written_as_the_protocol_reads_it() -> None:
+    wanted = {"text": "a ``` fence", "days": 7}
+    for arguments in (json.dumps(wanted), "{not json"):
+        call = Call("past_1", "loans_renew", arguments)
+        turn = Text().written(call)
+        assert turn.calls == (call,)
+        (again,) = Text().read(ChatReply(turn.text, (), "stop")).calls
+        assert again.name == "loans_renew"
+        if arguments != "{not json":
+            assert json.loads(again.arguments) == wanted
+            assert again.problem is None
+        assert Native().called(Native().written(call))["tool_calls"][0]["function"]["name"] == "loans_renew"

@@ -94,9 +94,10 @@ def denies(text: str) -> bool:
 
 
 def _negated(text: str, start: int, end: int) -> bool:
-    before = text[:start]
-    begins = max((found.end() for found in _CLAUSE_ENDS.finditer(before)), default=0)
-    clause = before[begins:]
+    # With the phrase itself: "so" ends a clause before "you", which the phrase may begin with.
+    ends = (found.end() for found in _CLAUSE_ENDS.finditer(text[:end]))
+    begins = max((at for at in ends if at <= start), default=0)
+    clause = text[begins:start]
     found = list(_NEGATOR.finditer(clause))
     # "Neither a refund nor a credit" denies once.
     found = [n for number, n in enumerate(found) if n.group() != "nor" or number == 0]

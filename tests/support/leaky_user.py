@@ -55,4 +55,7 @@ def honest(request: Request) -> str:
     told = [f"{key}: {value}" for key, value in data_of(request)["knows"].items() if key.casefold() in heard]
     if told:
         return "\n".join(told)
-    return GOODBYE if "else" in heard else "Yes, please."
+    if "else" not in heard:
+        return "Yes, please."
+    mine = [m["content"] for m in request.messages if m["role"] == "assistant"]
+    return next((wish for wish in data_of(request)["then_ask_for"] if wish not in mine), GOODBYE)

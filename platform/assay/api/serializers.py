@@ -185,6 +185,13 @@ class NewRunSerializer(serializers.Serializer[object]):
     gate = serializers.DictField(required=False, allow_null=True, default=None)
 
 
+class RewardsSerializer(serializers.Serializer[object]):
+    void = serializers.BooleanField(
+        default=False, help_text="Trials that stayed void too, as far as they came"
+    )
+    tools = serializers.BooleanField(default=False, help_text="The tools' schemas in every line")
+
+
 class ProgressSerializer(serializers.Serializer[object]):
     status = serializers.CharField()
     total = serializers.IntegerField()
@@ -218,6 +225,9 @@ class EvidenceSerializer(serializers.Serializer[object]):
     verdict = serializers.DictField(allow_null=True)
     notes = serializers.DictField()
     versions = serializers.DictField()
+    plugin_failures = serializers.ListField(
+        child=serializers.DictField(), help_text="Part and sentence of each plugin that failed"
+    )
 
 
 class TrialDetailSerializer(TrialSerializer):
@@ -305,3 +315,15 @@ class RegradedTrialSerializer(serializers.ModelSerializer[RegradedTrial]):
             "status", "category", "explanation", "changed", "why", "verdict",
         ]  # fmt: skip
         read_only_fields = fields
+
+
+class DistinctSerializer(serializers.Serializer[object]):
+    fingerprint = serializers.CharField(source="trial.fingerprint")
+    task_id = serializers.CharField(source="trial.task_id")
+    category = serializers.CharField(source="trial.category")
+    explanation = serializers.CharField(
+        source="trial.explanation", help_text="Of the latest trial that shows it"
+    )
+    trial = serializers.IntegerField(source="trial.pk", help_text="The latest that shows it")
+    trials = serializers.IntegerField(help_text="Trials that show it")
+    runs = serializers.IntegerField(help_text="Runs that show it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import viewsets
@@ -24,11 +24,12 @@ from assay.packs import verifying
 from assay.packs.models import Pack, PackVersion, TaskEntry, Verification
 from assay.reports.services import render_report
 from assay.runs import services as runs
-from assay.runs.failures import alike
+from assay.runs.failures import alike, of_pack
 from assay.runs.history import as_json as state_as_json
 from assay.runs.history import state_of
 from assay.runs.models import Regrade, RegradedTrial, Run, Trial
 from assay.runs.regrading import plan_regrade
+from assay.runs.rewards import reward_lines
 
 REFUSED = {422: s.ProblemsSerializer}
 MOST_UPLOAD = 55 * 1024 * 1024  # a pack is at most 50 MB; the rest of the bounds are the loader's
@@ -54,6 +55,12 @@ class PackViewSet(viewsets.ReadOnlyModelViewSet[Pack]):
             )
         version = packs.upload_pack(file.read(), by=request.user)
         return Response(s.PackVersionSerializer(version).data, status=201)
+
+    @extend_schema(responses={200: s.DistinctSerializer(many=True)}, filters=False)
+    @action(detail=True, pagination_class=None)
+    def failures(self, request: Request, pk: str) -> Response:
+        """The distinct failures in all runs of the pack, at most 100, the most frequent first."""
+        return Response(s.DistinctSerializer(of_pack(self.get_object()), many=True).data)
 
 
 class PackVersionViewSet(viewsets.ReadOnlyModelViewSet[PackVersion]):
@@ -202,6 +209,20 @@ class RunViewSet(viewsets.ReadOnlyModelViewSet[Run]):
         if run.summary is None:
             raise NotFound(f"The run has no report: it is {run.get_status_display().lower()}.")
         return HttpResponse(render_report(run))
+
+    @extend_schema(
+        parameters=[s.RewardsSerializer], responses={(200, "application/x-ndjson"): OpenApiTypes.STR}
+    )
+    @action(detail=True)
+    def rewards(self, request: Request, pk: str) -> StreamingHttpResponse:
+        """The trials that are over as JSON lines, one at a time: each check's reward, and the conversation in the
+        OpenAI chat format. The first line has what they share, with the tools' schemas."""
+        form = s.RewardsSerializer(data=request.query_params)
+        form.is_valid(raise_exception=True)
+        lines = reward_lines(self.get_object(), **form.validated_data)
+        response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
+        response.headers["Content-Disposition"] = f'attachment; filename="run-{pk}-rewards.jsonl"'
+        return response
 
 
 class TrialViewSet(viewsets.ReadOnlyModelViewSet[Trial]):

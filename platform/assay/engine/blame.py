@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
+import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from assay_sdk import PluginFault
@@ -16,11 +17,25 @@ T = TypeVar("T")
 
 #: Seconds that one call may take. Everything else that the process does waits meanwhile.
 CALL_SECONDS = 10.0
-#: Calls of one part that may hang before it is no longer called in this process.
+#: Seconds that building a part may take, the import of what it needs included.
+BUILD_SECONDS = 60.0
+#: Calls of one part that may hang within FORGIVEN_AFTER seconds before this process calls it no more for that long.
 MOST_HANGING = 3
+FORGIVEN_AFTER = 600.0
 
-_hanging: Counter[str] = Counter()
+_hanging: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=MOST_HANGING))
 _mine = threading.local()
+
+
+def hung(part: str) -> None:
+    """Note that a call of the part did not come back."""
+    _hanging[part].append(time.monotonic())
+
+
+def given_up(part: str) -> bool:
+    """Whether the part hung so often of late that this process does not call it."""
+    recent = [at for at in _hanging.get(part, ()) if at > time.monotonic() - FORGIVEN_AFTER]
+    return len(recent) >= MOST_HANGING
 
 
 @contextmanager
@@ -38,9 +53,9 @@ def in_time(part: str, call: Callable[[], T], seconds: float | None = None) -> T
 
     It runs in another thread, which is left behind when it hangs: nothing can stop it.
     """
-    if _hanging[part] >= MOST_HANGING:
+    if given_up(part):
         raise PluginFault(
-            f"The {part} did not come back {MOST_HANGING} times and is called no more.", part=part
+            f"The {part} did not come back {MOST_HANGING} times and is not called for a while.", part=part
         )
     seconds = CALL_SECONDS if seconds is None else seconds
     helper = getattr(_mine, "helper", None)
@@ -49,13 +64,65 @@ def in_time(part: str, call: Callable[[], T], seconds: float | None = None) -> T
     future = helper.submit(call)
     if not wait([future], seconds).done:
         _mine.helper = None
-        _hanging[part] += 1
+        hung(part)
         raise PluginFault(f"The {part} did not come back within {seconds:g} s.", part=part)
     error = future.exception()
     if error is not None and not isinstance(error, Exception):
         raise PluginFault(f"The {part} raised {type(error).__name__}: {error}", part=part) from error
     result: T = future.result()
     return result
+
+
+def built_in_time(
+    part: str,
+    build: Callable[[Callable[[str], str]], T],
+    secret: Callable[[str], str],
+    seconds: float | None = None,
+) -> T:
+    """What `build(secret)` returns or raises, as in_time does. Secrets are resolved here, in the caller's thread, where
+    it is known whose they are."""
+    asked: SimpleQueue[tuple[str, Future[str]] | None] = SimpleQueue()
+
+    def ask(reference: str) -> str:
+        answer: Future[str] = Future()
+        asked.put((reference, answer))
+        return answer.result(timeout=seconds)
+
+    def call() -> T:
+        try:
+            return build(ask)
+        finally:
+            asked.put(None)
+
+    seconds = BUILD_SECONDS if seconds is None else seconds
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything; it is told below
+            future.set_exception(error)
+
+    threading.Thread(target=run, name=f"building {part}", daemon=True).start()
+    end = time.monotonic() + seconds
+    try:
+        while (question := asked.get(timeout=max(0.0, end - time.monotonic()))) is not None:
+            _answer(*question, secret)
+    except Empty:
+        raise PluginFault(f"The {part} was not built within {seconds:g} s.", part=part) from None
+    error = future.exception(timeout=seconds)
+    if error is not None and not isinstance(error, Exception):
+        raise PluginFault(
+            f"The {part} could not be built: {type(error).__name__}: {error}", part=part
+        ) from error
+    return future.result()
+
+
+def _answer(reference: str, answer: Future[str], secret: Callable[[str], str]) -> None:
+    try:
+        answer.set_result(secret(reference))
+    except Exception as error:  # noqa: BLE001 - raised where it was asked
+        answer.set_exception(error)
 
 
 class _Helper:

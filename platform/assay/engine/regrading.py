@@ -28,7 +28,7 @@ from assay_sdk import Outcome, PlatformFault
 NOT_COMPARABLE = "not_comparable"
 
 #: Parts of a task of which a change can change verdicts.
-_PARTS = ("world", "user", "expected", "reply")
+_PARTS = ("world", "user", "expected", "reply", "checks")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from django.utils import timezone
 from assay.accounts import secrets
 from assay.accounts.audit import record
 from assay.accounts.models import User
+from assay.engine.blame import in_time
 from assay.integrations import deliveries, events
 from assay.integrations.errors import IntegrationError
 from assay.integrations.events import queue_run_finished
@@ -242,7 +243,7 @@ def check_connection(connection: TicketConnection) -> str:
     _check_on(connection)
     try:
         system = build_ticket_system(connection.system, connection.options, secrets.resolve_secret)
-        return str(system.check())
+        return str(in_time(f"ticket system {connection.system}", system.check, 60.0))
     except (AssayError, TicketSystemError) as error:
         raise IntegrationError(str(error)) from error
     except (Exception, SystemExit) as error:  # whatever a plugin raises is the plugin's

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from assay.engine.blame import blamed, in_time
+from assay.engine.blame import blamed, built_in_time, in_time
 from assay.plugins.manager import get_manager
 from assay.plugins.options import did_you_mean, env_secret, listing, pick, read_options
 from assay_sdk import (
@@ -52,13 +52,26 @@ def _connector(name: str, target: str, options: Mapping[str, Any], secret: Secre
             f"choose one of {', '.join(kind.targets)}."
         )
     given = read_options(f"connector {name!r}", kind.options, options)
-    connector: Connector = _built(f"connector {name!r}", lambda: kind.build(target, given, secret))
+    connector: Connector = _built("connector", name, lambda ask: kind.build(target, given, ask), secret)
     for method in ("open", "describe", "aclose"):
         if not callable(getattr(connector, method, None)):
             raise PluginFault(f"The connector {name!r} built something that has no {method}().")
     if not isinstance(getattr(connector, "synthetic", None), bool):
         raise PluginFault(f"The connector {name!r} does not say whether it is synthetic (True or False).")
     return connector
+
+
+def describe_connector(spec: str, connector: Connector) -> dict[str, Any]:
+    """What the connector says of itself, for manifests. Raises PluginFault when it breaks or hangs."""
+    part = f"connector {spec.partition(':')[0].strip()}"
+    try:
+        return dict(in_time(part, connector.describe))
+    except PluginFault:
+        raise
+    except Exception as error:
+        raise PluginFault(
+            f"describe() of the {part} broke: {type(error).__name__}: {error}", part=part
+        ) from error
 
 
 def build_model(spec: str, options: Mapping[str, Any], secret: Secret = env_secret) -> ChatModel:
@@ -73,7 +86,7 @@ def build_model(spec: str, options: Mapping[str, Any], secret: Secret = env_secr
 def _model(name: str, target: str, options: Mapping[str, Any], secret: Secret) -> ChatModel:
     kind = pick("model", name, get_manager().models())
     given = read_options(f"model {name!r}", kind.options, options)
-    model: ChatModel = _built(f"model {name!r}", lambda: kind.build(target, given, secret))
+    model: ChatModel = _built("model", name, lambda ask: kind.build(target, given, ask), secret)
     for method in ("complete", "describe", "aclose"):
         if not callable(getattr(model, method, None)):
             raise PluginFault(f"The model {name!r} built something that has no {method}().")
@@ -125,10 +138,12 @@ class GuardedModel:
         await self._model.aclose()
 
 
-def _built(what: str, build: Callable[[], Any]) -> Any:
+def _built(kind: str, name: str, build: Callable[[Secret], Any], secret: Secret) -> Any:
     try:
-        return build()
+        return built_in_time(f"{kind} {name}", build, secret)
     except (OptionsError, PluginFault):
         raise
-    except (Exception, SystemExit) as error:
-        raise PluginFault(f"The {what} could not be built: {type(error).__name__}: {error}") from error
+    except Exception as error:
+        raise PluginFault(
+            f"The {kind} {name!r} could not be built: {type(error).__name__}: {error}"
+        ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.engine.blame import blamed
+from assay.engine.blame import BUILD_SECONDS, blamed, in_time
 from assay.plugins.manager import get_manager
 from assay.plugins.options import pick, read_options
 from assay_sdk import Checker, OptionsError, PluginFault
@@ -49,10 +49,10 @@ def _checker(name: str, options: Mapping[str, Any]) -> Checker:
     kind = pick("check", name, get_manager().checkers())
     given = read_options(f"check {name!r}", kind.options, options)
     try:
-        checker: Checker = kind.build(given)
-    except OptionsError:
+        checker: Checker = in_time(f"check {name}", lambda: kind.build(given), BUILD_SECONDS)
+    except (OptionsError, PluginFault):
         raise
-    except (Exception, SystemExit) as error:
+    except Exception as error:
         raise PluginFault(
             f"The check {name!r} could not be built: {type(error).__name__}: {error}"
         ) from error

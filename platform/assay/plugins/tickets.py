@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from assay.engine.blame import built_in_time
 from assay.plugins.manager import get_manager
 from assay.plugins.options import env_secret, pick, read_options
 from assay_sdk import OptionsError, PluginFault, TicketSystem
@@ -17,10 +18,10 @@ def build_ticket_system(
     kind = pick("ticket system", name, get_manager().ticket_systems())
     given = read_options(f"ticket system {name!r}", kind.options, options)
     try:
-        system = kind.build(given, secret)
-    except OptionsError:
+        system = built_in_time(f"ticket system {name}", lambda ask: kind.build(given, ask), secret)
+    except (OptionsError, PluginFault):
         raise
-    except (Exception, SystemExit) as error:
+    except Exception as error:
         raise PluginFault(
             f"The ticket system {name!r} could not be built: {type(error).__name__}: {error}"
         ) from error

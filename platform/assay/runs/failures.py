@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Min
+from django.db.models import Count, Max, Min
 
+from assay.packs.models import Pack
 from assay.runs.models import Run, Trial, TrialStatus
 
-#: Runs that are listed, the newest.
+#: Runs, or failures, that are listed at most.
 MOST = 100
 
 
@@ -57,3 +58,26 @@ def alike(trial: Trial) -> list[Alike]:
         for row in found
     ]
     return sorted(listed, key=lambda a: (a.run.pk != trial.run_id, -a.run.pk))
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """One failure over all runs of a pack: `trials` that show it in `runs` runs. `trial`: the latest of them."""
+
+    trial: Trial
+    trials: int
+    runs: int
+
+
+def of_pack(pack: Pack) -> list[Distinct]:
+    """The distinct failures in the runs of all versions of a pack, at most MOST, the most frequent first."""
+    found = list(
+        Trial.objects.filter(status=TrialStatus.FAILED, run__pack_version__pack=pack)
+        .exclude(fingerprint="")
+        .order_by()
+        .values("fingerprint")
+        .annotate(trials=Count("pk"), runs=Count("run", distinct=True), last=Max("pk"))
+        .order_by("-trials", "-last")[:MOST]
+    )
+    shown = Trial.objects.in_bulk([row["last"] for row in found])
+    return [Distinct(shown[row["last"]], row["trials"], row["runs"]) for row in found]

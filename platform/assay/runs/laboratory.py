@@ -14,6 +14,7 @@ from assay.engine.dialogue.limits import Limits
 from assay.engine.grading.judging import Judge
 from assay.engine.trial import Lab
 from assay.packs.services import load_world
+from assay.plugins.bots import describe_connector
 from assay.plugins.checks import build_checkers
 from assay.plugins.judges import build_judge
 from assay.plugins.mishaps import choose_faults
@@ -83,7 +84,7 @@ def versions(run: Run, lab: Lab) -> dict[str, Any]:
         "bot": {
             "version": str(run.bot_version),
             "spec": run.bot_version.spec,
-            **dict(lab.connector.describe()),
+            **describe_connector(run.bot_version.spec, lab.connector),
         },
         "run_seed": str(run.seed),  # as text: JavaScript cannot hold it
     }

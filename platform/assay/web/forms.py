@@ -140,6 +140,27 @@ class RunForm(forms.Form):
         help_text='A JSON object, such as {"rate": 0.3}; empty: as the profile has it',
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "class": "code"}),
     )
+    judge = forms.CharField(
+        required=False,
+        max_length=300,
+        help_text="The model that judges reply rules which need one, for example litellm:openai/gpt-5-mini; "
+        "without it such a trial is void",
+    )
+    judge_options = OptionsField(
+        label="Options of the judge's model",
+        required=False,
+        initial=dict,
+        help_text='A JSON object, such as {"api_key": "secret:OPENAI"}',
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "class": "code"}),
+    )
+    judge_votes = forms.IntegerField(
+        label="Votes of the judge",
+        required=False,
+        initial=3,
+        min_value=1,
+        max_value=15,
+        help_text="How often the judge is asked about each rule, both ways round",
+    )
     checks = forms.MultipleChoiceField(
         label="Other checks",
         required=False,
@@ -213,6 +234,9 @@ class RunForm(forms.Form):
     def clean_user_options(self) -> dict[str, Any]:
         return _options_of(self.cleaned_data["user_options"])
 
+    def clean_judge_options(self) -> dict[str, Any]:
+        return _options_of(self.cleaned_data["judge_options"])
+
     def clean_fault_options(self) -> dict[str, Any]:
         return _options_of(self.cleaned_data["fault_options"])
 
@@ -238,6 +262,9 @@ class RunForm(forms.Form):
             "user_options": data["user_options"],
             "faults": data["faults"],
             "fault_options": data["fault_options"] if data["faults"] else {},
+            "judge": data["judge"],
+            "judge_options": data["judge_options"] if data["judge"].strip() else {},
+            "judge_votes": data["judge_votes"] or 3,
             "checkers": [{"name": name} for name in data.get("checks", ())],
             "seed": data["seed"],
             "gate": gate,

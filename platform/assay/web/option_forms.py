@@ -84,10 +84,17 @@ def _field(told: Mapping[str, Any]) -> forms.Field:
         long = told.get("maxLength", 0) > _LONG
         widget = forms.Textarea(attrs={"rows": 4}) if long else forms.TextInput
         return forms.CharField(strip=False, max_length=10_000, widget=widget)
-    return OptionsField(
+    return _Json(
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "class": "code"}),
         error_messages={"invalid": 'Write JSON, such as {"name": "value"} or ["one", "two"].'},
     )
+
+
+class _Json(OptionsField):
+    """What is not set is an empty area, and not null."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return "" if value is None else super().prepare_value(value)
 
 
 def _choice(values: Sequence[tuple[Any, str]]) -> forms.Field:
@@ -113,7 +120,9 @@ def _help(described: Mapping[str, Any], told: Mapping[str, Any], needed: bool) -
     if needed:
         rest = "Needed: what is not set here has to be said each time"
     elif "default" in told and told["default"] not in (None, "", [], {}):
-        rest = f"Not set: {json.dumps(told['default'], ensure_ascii=False)}"
+        rest = f"If not set: {json.dumps(told['default'], ensure_ascii=False)}"
     else:
         rest = ""
-    return ". ".join(part.rstrip(".") for part in (said, rest) if part)
+    if said and rest and not said.endswith("."):
+        said += "."
+    return " ".join(part for part in (said, rest) if part)

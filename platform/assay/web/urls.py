@@ -26,6 +26,7 @@ urlpatterns = [
     path("packs/", packs.pack_list, name="packs"),
     path("packs/upload/", packs.upload, name="pack-upload"),
     path("packs/versions/<int:pk>/", packs.version, name="pack-version"),
+    path("packs/versions/<int:pk>/failures/", trials.failures, name="pack-failures"),
     path("packs/versions/<int:pk>/policy/", packs.policy, name="pack-policy"),
     path("packs/versions/<int:pk>/verification/", packs.verification, name="pack-verification"),
     path(

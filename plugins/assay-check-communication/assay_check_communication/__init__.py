@@ -67,7 +67,7 @@ class Communication:
         return results
 
 
-Found = tuple[Sequence[Evidence], float]  # what is wrong, and the reward
+Found = tuple[Sequence[Evidence], float, str]  # what is wrong, the reward, and what was looked at
 
 
 def _promises(options: CommunicationOptions, trial: TrialView, found: Sequence[Sentence]) -> Found:
@@ -77,7 +77,7 @@ def _promises(options: CommunicationOptions, trial: TrialView, found: Sequence[S
         Evidence(f"It promised {p.said!r}, but {why}.", turn=p.sentence.turn, span=p.sentence.text)
         for p, why in bad
     ]
-    return wrong, _share(len(given) - len(bad), len(given))
+    return wrong, _share(len(given) - len(bad), len(given)), f"Promises found and kept: {len(given)}."
 
 
 def _claims(options: CommunicationOptions, trial: TrialView, found: Sequence[Sentence]) -> Found:
@@ -88,7 +88,7 @@ def _claims(options: CommunicationOptions, trial: TrialView, found: Sequence[Sen
         Evidence(f"It claimed {c.said!r}, but {why}.", turn=c.sentence.turn, span=c.sentence.text)
         for c, why in bad
     ]
-    return wrong, _share(len(made) - len(bad), len(made))
+    return wrong, _share(len(made) - len(bad), len(made)), f"Claims found and borne out: {len(made)}."
 
 
 def _brevity(options: CommunicationOptions, trial: TrialView, found: Sequence[Sentence]) -> Found:
@@ -99,7 +99,7 @@ def _brevity(options: CommunicationOptions, trial: TrialView, found: Sequence[Se
         if n > options.most_words
     ]
     shares = [min(1.0, options.most_words / n) if n else 1.0 for _, _, n in lengths]
-    return wrong, sum(shares) / len(shares)
+    return wrong, sum(shares) / len(shares), f"The longest reply has {max(n for _, _, n in lengths)} words."
 
 
 def _clarity(options: CommunicationOptions, trial: TrialView, found: Sequence[Sentence]) -> Found:
@@ -114,7 +114,8 @@ def _clarity(options: CommunicationOptions, trial: TrialView, found: Sequence[Se
         says = f"A sentence of {measured.longest_words} words; {options.longest_sentence} can be followed."
         wrong.append(Evidence(says, turn=measured.longest.turn, span=measured.longest.text[:500]))
         reward = min(reward, options.longest_sentence / measured.longest_words)
-    return wrong, reward
+    lix = "too short for a LIX" if measured.lix is None else f"a LIX of {measured.lix:.0f}"
+    return wrong, reward, f"Replies with {lix}; the longest sentence has {measured.longest_words} words."
 
 
 def _questions(options: CommunicationOptions, trial: TrialView, found: Sequence[Sentence]) -> Found:
@@ -129,7 +130,7 @@ def _questions(options: CommunicationOptions, trial: TrialView, found: Sequence[
     ]
     bad = len({(r.sentence.turn, r.sentence.text) for r in again})
     questions = max(asked(trial.events), bad)
-    return wrong, _share(questions - bad, questions)
+    return wrong, _share(questions - bad, questions), f"Questions, none for what was told: {questions}."
 
 
 def _tone(options: CommunicationOptions, trial: TrialView, found: Sequence[Sentence]) -> Found:
@@ -139,7 +140,8 @@ def _tone(options: CommunicationOptions, trial: TrialView, found: Sequence[Sente
         for what, words in rudeness(s, options.rude)
     ]
     turns = {s.turn for s in found}
-    return wrong, _share(len(turns) - len({e.turn for e in wrong}), len(turns))
+    good = len(turns) - len({e.turn for e in wrong})
+    return wrong, _share(good, len(turns)), f"Replies without an unfriendly phrase: {good}."
 
 
 Part = Callable[[CommunicationOptions, TrialView, Sequence[Sentence]], Found]
@@ -158,10 +160,9 @@ def _cannot_tell(name: str, why: str) -> CheckResult:
     return CheckResult(name, Outcome.CANNOT_TELL, required=False, reward=0.0, evidence=(Evidence(why),))
 
 
-def _result(name: str, wrong: Sequence[Evidence], reward: float) -> CheckResult:
-    return CheckResult(
-        name, Outcome.FAIL if wrong else Outcome.PASS, required=False, reward=reward, evidence=tuple(wrong)
-    )
+def _result(name: str, wrong: Sequence[Evidence], reward: float, saw: str) -> CheckResult:
+    outcome, evidence = (Outcome.FAIL, tuple(wrong)) if wrong else (Outcome.PASS, (Evidence(saw),))
+    return CheckResult(name, outcome, required=False, reward=reward, evidence=evidence)
 
 
 def _share(good: int, of: int) -> float:

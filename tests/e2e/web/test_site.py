@@ -45,6 +45,8 @@ def _pages(run: Run) -> dict[str, str]:
         "ticket system": "/integrations/tickets/",
         "secrets": "/secrets/",
         "tokens": "/tokens/",
+        "plugins": "/plugins/",
+        "plugin": "/plugins/assay/",
         "REST API": "/api/v1/docs/",
         "admin": "/admin/",
         "task library": "/admin/packs/taskentry/",

@@ -60,3 +60,12 @@ def test_a_verdict_says_its_clauses_and_when_it_was_lost(api: Api, finished: Cal
         "reachable",
         "cannot_tell",
     )
+
+
+def test_the_distinct_failures_of_a_pack(api: Api, finished: Callable[..., Run]) -> None:
+    run = finished(trials=6)
+    rows = api("viewer").get(f"/api/v1/packs/{run.pack_version.pack_id}/failures/").json()
+    assert [row["trials"] for row in rows] == sorted((row["trials"] for row in rows), reverse=True)
+    assert len({row["fingerprint"] for row in rows}) == len(rows)
+    of_run = set(run.trials.filter(status="failed").values_list("fingerprint", flat=True))
+    assert of_run <= {row["fingerprint"] for row in rows}

@@ -189,17 +189,24 @@ async def test_a_bot_that_gives_orders_is_data_to_the_model_and_gets_nothing_una
 async def test_facts_drawn_out_are_kept_with_the_question_and_those_never_asked_for(
     world: World, build_model: BuildModel
 ) -> None:
-    with OpenAIServer(LeakyModel(RIGHT, [])) as server:
-        users = ModelledUsers(build_model(server))
-        bot = Bot(f"Thank you.\n{ASKS_ORDER}", READS_BACK, ENDS)
-
-        def user(script: UserScript, part: Part | None, seed: int) -> ModelledUser:
-            return users(script, part, seed)
-
-        record = await run_trial(Lab(world, bot, user=user), "LIB-LOAN-001", 0, 1, 0)
-    # The task's own customer knows no order number, so the model's lines are no facts of theirs: it is void.
-    assert record.void_cause == "simulator_fault"
-    assert record.transcript["facts"]["not_drawn"] == ["e-mail address", "book title"]
+    lines = ["Sure, it is ada.brook@example.org.", "Yes, that is fine.", GOODBYE]
+    says = ("Thank you.\nWhat is your e-mail address, please?", "It would be due on 18 May. All right?", ENDS)
+    with OpenAIServer(LeakyModel(lines, [])) as server:
+        lab = Lab(world, Bot(*says), user=ModelledUsers(build_model(server)))
+        record = await run_trial(lab, "LIB-LOAN-001", 0, 1, 0)
+    assert record.transcript["user"]["rejected"] == []
+    assert record.transcript["facts"] == {
+        "hidden": ["e-mail address", "book title"],
+        "drawn": [
+            {
+                "fact": "e-mail address",
+                "turn": 1,
+                "question": "What is your e-mail address, please?",
+                "wrongly": False,
+            }
+        ],
+        "not_drawn": ["book title"],
+    }
 
 
 async def test_a_second_model_may_clear_a_question_that_rules_do_not_understand(

@@ -16,8 +16,9 @@ from assay.runs.models import Evidence, Run, RunStatus, TrialAttempt
 from assay_sdk import OptionsError
 from tests.support.leaky_user import honest
 from tests.support.openai_server import Completion, OpenAIServer, Request, say
-from tests.support.site import reference_bot
+from tests.support.site import browser, member, reference_bot
 
+__all__ = ["browser", "member"]  # fixtures
 pytestmark = pytest.mark.usefixtures("quiet_broker")
 SPEC = "litellm:openai/scripted"
 
@@ -60,7 +61,7 @@ def run_with(library: PackVersion, server: OpenAIServer, **fields: Any) -> Run:
 
 
 def test_a_model_plays_the_customer_with_the_companys_secret_and_the_run_says_what_was_refused(
-    library: PackVersion, server: OpenAIServer
+    library: PackVersion, server: OpenAIServer, browser: Callable[[str], Any]
 ) -> None:
     set_secret("USERS", "sk-for-customers", by=None)
     run = run_with(
@@ -90,6 +91,9 @@ def test_a_model_plays_the_customer_with_the_companys_secret_and_the_run_says_wh
     ]
     page = render_report(run)
     assert "Invented an id" in page and "book title" in page
+    shown = browser("viewer").get(f"/trials/{evidence.trial_id}/").content.decode()
+    assert "Refused, so the bot never saw it" in shown and "invented_id, by rule" in shown
+    assert "Never asked for: book title" in shown
 
 
 def test_a_user_that_never_complies_is_counted_by_kind_and_never_against_the_bot(

@@ -76,14 +76,17 @@ def test_a_form_has_a_field_for_each_option_of_its_kind(browser: Browser) -> Non
     shown = page(browser("admin"))
     assert re.search(r'<input type="number" name="connector-parrot-volume"', shown)
     assert re.search(r'<input type="text" name="persona-greeter-greeting"', shown)
-    assert "Said before each line. Not set: &quot;Hello there.&quot;" in shown
+    assert "Said before each line. If not set: &quot;Hello there.&quot;" in shown
     mood = re.search(r'<select name="persona-greeter-mood".*?</select>', shown, re.DOTALL)
     assert mood is not None
     assert re.findall(r">(\w[\w ]*)</option>", mood[0]) == ["Not set", "warm", "cool"]
     thanks = re.search(r'<select name="persona-greeter-thanks".*?</select>', shown, re.DOTALL)
     assert thanks is not None
     assert re.findall(r">(\w[\w ]*)</option>", thanks[0]) == ["Not set", "Yes", "No"]
-    assert re.search(r'<textarea name="check-said-something-weights"', shown)
+    weights = re.search(
+        r'<textarea name="check-said-something-weights".*?>\s*(.*?)</textarea>', shown, re.DOTALL
+    )
+    assert weights is not None and weights[1] == ""
 
 
 def test_what_is_typed_is_kept_by_its_kind_and_shown_again(browser: Browser) -> None:

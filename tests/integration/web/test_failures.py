@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from django.test import Client
 
-from assay.runs.failures import alike
+from assay.runs.failures import alike, of_pack
 from assay.runs.history import state_of
 from assay.runs.models import Run, Trial
 
@@ -88,3 +88,23 @@ def test_the_same_failure_is_found_in_other_runs_of_the_pack(
     passed = first.trials.filter(status="passed").first()
     assert passed is not None
     assert "did not fail" in client.get(f"/trials/{passed.pk}/alike/").content.decode()
+
+
+def test_the_failures_of_a_pack_are_one_line_each_over_all_runs(
+    browser: Callable[[str], Client], finished: Callable[..., Run]
+) -> None:
+    first, second = finished(trials=6), finished(trials=6)
+    trial = a_failure(first)
+    client = browser("viewer")
+    version = first.pack_version_id
+    assert (
+        f"/packs/versions/{version}/failures/" in client.get(f"/packs/versions/{version}/").content.decode()
+    )
+    (row,) = [r for r in of_pack(first.pack_version.pack) if r.trial.fingerprint == trial.fingerprint]
+    everywhere = Trial.objects.filter(fingerprint=trial.fingerprint, status="failed")
+    assert row.trials == everywhere.count()
+    assert row.runs == everywhere.values("run").distinct().count() >= 2
+    assert row.trial.run_id == second.pk  # the latest
+    page = html.unescape(client.get(f"/packs/versions/{version}/failures/").content.decode())
+    assert page.count(row.trial.explanation) == 1
+    assert f'data-label="Trials">{row.trials}</td>' in page

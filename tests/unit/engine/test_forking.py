@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from assay.engine import forking
-from assay.engine.dialogue.past import CannotResume, cut
-from assay.engine.dialogue.transcript import BotMessage, ToolCall, transcript_from_json
+from assay.engine.dialogue.modelled import ModelledUser
+from assay.engine.dialogue.past import CannotResume, bring_up, cut
+from assay.engine.dialogue.scripted import user_script
+from assay.engine.dialogue.transcript import BotMessage, ToolCall, UserMessage, transcript_from_json
 from assay.engine.forking import Arm, answer, newcombe
 from assay.engine.reference.bots import ReferenceBot, ReferenceOptions
 from assay.engine.trial import Lab, TrialRecord, run_trial
-from assay_sdk import BotContext, BotReply
+from assay_sdk import BotContext, BotReply, ChatReply
 from tests.unit.engine.actors import Actor, library, right
 
 TASK = "LIB-LOAN-001"
@@ -246,3 +248,32 @@ def test_a_reply_that_answers_no_line_cannot_be_where_it_begins() -> None:
     broken = replace(transcript, events=(first[0], first[1], first[1]))
     with pytest.raises(CannotResume, match="said nothing before turn 2"):
         cut(broken, 2, 1)
+
+
+async def test_a_models_customer_knows_what_has_been_said_as_its_own() -> None:
+    class Model:
+        def __init__(self) -> None:
+            self.seen: list[Any] = []
+
+        def describe(self) -> Mapping[str, Any]:
+            return {"name": "fake", "model": "fake"}
+
+        async def complete(self, messages: Any, **_: Any) -> ChatReply:
+            self.seen = list(messages)
+            return ChatReply("Statistics for Surveyors.", (), finish_reason="stop")
+
+        async def aclose(self) -> None:
+            return None
+
+    record = await run_trial(Lab(world=library(), connector=Slow()), TASK, 0, 3, 0)
+    past = forking.moment(record, 2)
+    model = Model()
+    user = ModelledUser(user_script(library().pack.tasks[TASK]), None, 1, model)
+    await bring_up(user, past.events)
+    line = await user.answer("Which book do you mean?")
+    assert line.text == "Statistics for Surveyors."
+    told = "\n".join(str(message["content"]) for message in model.seen)
+    said = [event.text for event in past.events if isinstance(event, UserMessage)]
+    assert len(said) == 2
+    assert all(text in told for text in said)
+    assert "Which book, please?" in told

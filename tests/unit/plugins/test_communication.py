@@ -347,3 +347,4 @@ def test_any_conversation_gets_an_answer_of_every_part(plugin: Any, events: list
     assert [r.name for r in results] == list(kind.parts)
     assert all(0.0 <= r.reward <= 1.0 for r in results)
     assert all((r.outcome is PASS) <= (r.reward == 1.0) for r in results)
+    assert all(r.evidence for r in results)

@@ -327,3 +327,27 @@ def test_an_importer_that_writes_outside_of_the_pack_does_not_conform(path: str)
     )
     with pytest.raises(NotConforming, match="outside"):
         conformance.check_importer(kind, {"a": b""})
+
+
+def test_a_check_with_parts_gives_a_result_for_each_by_its_name() -> None:
+    class Parts:
+        def __init__(self, *names: str) -> None:
+            self._names = names
+
+        def check(self, trial: TrialView) -> list[CheckResult]:
+            return [CheckResult(name, Outcome.PASS, required=False, reward=1.0) for name in self._names]
+
+    def kind(parts: tuple[str, ...], *given: str) -> CheckerType:
+        return CheckerType("manners", "Manners", NoOptions, lambda options: Parts(*given), parts=parts)
+
+    conformance.check_checker(kind(("tone", "brevity"), "tone", "brevity"))
+    assert kind(("tone", "brevity")).names == ("manners.tone", "manners.brevity")
+    for parts, given, says in (
+        (("tone", "brevity"), ("brevity", "tone"), "where its parts are"),
+        (("tone",), (), "where its parts are"),
+        (("Tone",), ("Tone",), "named as PART asks"),
+        (("tone", "tone"), ("tone", "tone"), "two of a name"),
+        ((), ("tone",), "no CheckResult"),
+    ):
+        with pytest.raises(NotConforming, match=says):
+            conformance.check_checker(kind(parts, *given))

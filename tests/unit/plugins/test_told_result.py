@@ -66,6 +66,14 @@ def test_a_reply_that_says_a_new_amount_or_date_tells_the_result(plugin: Any) ->
     assert judged(plugin, user("Renew it."), dated, bot("I have renewed it.")).outcome is Outcome.FAIL
 
 
+def test_a_write_whose_lost_answer_was_given_later_is_told_after_that(plugin: Any) -> None:
+    lost = call(ok=False, result=None, error="timeout", message="It was carried out.")
+    given = call(call=1, wrote=False, repeats=0)
+    assert judged(plugin, user("Refund."), lost, given, bot("I refunded $193.50.")).outcome is Outcome.PASS
+    untold = judged(plugin, user("Refund."), lost, given, bot("Anything else?"))
+    assert (untold.outcome, [e.call for e in untold.evidence]) == (Outcome.FAIL, [1])
+
+
 @pytest.mark.parametrize("reply", ["I have opened it.", "Your number is RMA-0001."])
 def test_where_there_is_no_amount_or_date_the_word_or_the_new_number_is_enough(
     plugin: Any, reply: str

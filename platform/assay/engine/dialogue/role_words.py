@@ -23,6 +23,8 @@ _ASSISTANT = _any(
     r"\bsorry for (?:the|any) inconvenience\b",
     r"\b(?:i|we)(?:['’]ve| have)(?: now| just| successfully| already)* (?:processed|cancel+ed|refunded|issued|updated|located|verified|escalated|initiated|opened (?:a|the|your)|created (?:a|the|your)|scheduled (?:a|the|your)|booked (?:a|the|your))\b[^.?!\n]{0,80}\byour?\b",
     r"\byour (?:refund|return|order|booking|request|account|ticket|claim|policy|reservation|case|appointment|cancel+ation)[^.?!\n]{0,40} (?:has|have) been (?:successfully )?(?:processed|cancel+ed|refunded|issued|updated|opened|created|scheduled|booked|submitted|approved|completed|confirmed|escalated|reset)\b",
+    r"\byour [\w']+(?: [\w']+)? (?:has|have) been (?:successfully )?(?:added|credited|restored|corrected|extended|registered|assigned|recorded|refunded|cancel+ed|booked|ordered|activated|unlocked)\b",
+    r"\bfeel free to (?:reach out|contact|ask|message|let)\b",
     r"\blet me (?:check|look|pull|verify|find|see if|look into|get|transfer|connect|escalate)[^.?!\n]{0,60}\b(?:for you|your (?:account|order|request|details|booking|information|policy)|you to)\b",
     r"\b(?:could|can|may|would) you (?:please )?(?:provide|confirm|share|give me|tell me|verify) (?:me )?(?:with )?your\b",
     r"\bplease (?:provide|confirm|share|verify|enter) (?:me )?(?:with )?your\b",

@@ -101,7 +101,7 @@ def _stems(text: str) -> frozenset[str]:
 
 def _stem(word: str) -> str:
     """Enough of a word to find it in another form: open, opened, opening."""
-    for ending in ("ing", "ies", "ed", "es", "s", "d", "e", "y"):
+    for ending in ("ing", "ies", "ed", "en", "es", "s", "d", "e", "y"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
             break

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from assay.engine.blame import given_up, hung, in_time
 from assay.engine.dialogue.transcript import Transcript
 from assay.engine.packs.models import Task
 from assay.engine.sandbox.changes import ChangeSet, RowChange
@@ -56,8 +57,23 @@ def run_checkers(checkers: Sequence[Configured], views: Iterator[TrialView]) -> 
     """Run them one after the other, here. Raises PlatformFault when a required one breaks."""
     found: list[CheckResult] = []
     for name, checker, required in checkers:
-        found += _settle(name, required, lambda c=checker: c.check(next(views)))
+        found += _settle(name, required, _here(name, checker, next(views)))
     return found
+
+
+def _here(name: str, checker: Checker, view: TrialView) -> Callable[[], Any]:
+    """A function that gives what the check gives in time, or raises what it raises."""
+    part = f"check {name}"
+
+    def answer() -> Any:
+        try:
+            return in_time(part, lambda: checker.check(view), PATIENCE)
+        except PluginFault as fault:
+            if fault.part != part:
+                raise
+            raise PluginFault(str(fault).removeprefix(f"The {part} ").rstrip(".")) from fault
+
+    return answer
 
 
 async def run_checkers_aside(
@@ -72,13 +88,15 @@ async def run_checkers_aside(
     """
     found: list[CheckResult] = []
     for name, checker, required in checkers:
-        answer = await _aside(checker, next(views), PATIENCE if patience is None else patience)
+        answer = await _aside(name, checker, next(views), PATIENCE if patience is None else patience)
         found += _settle(name, required, answer, on_fault)
     return found
 
 
-async def _aside(checker: Checker, view: TrialView, patience: float) -> Any:
+async def _aside(name: str, checker: Checker, view: TrialView, patience: float) -> Any:
     """A function that gives what the check gave, or raises what it raised."""
+    if given_up(f"check {name}"):
+        return _here(name, checker, view)  # says so, and calls nothing
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
 
@@ -102,6 +120,7 @@ async def _aside(checker: Checker, view: TrialView, patience: float) -> Any:
     try:
         result, error = await asyncio.wait_for(done, patience)
     except TimeoutError:
+        hung(f"check {name}")
         error = PluginFault(f"did not answer within {patience:g} seconds")
         result = None
 

@@ -137,15 +137,17 @@ class _Attempt:
         """Writes to leave out, because the bot has made them: the likeliest first, each once."""
         tools = self._world.pack.tools
         writes = [n for n, a in enumerate(actions) if a.tool in tools and tools[a.tool].kind == "write"]
+        done = {call.tool for call in self._made if call.wrote}
+        made = [n for n in writes if actions[n].tool in done]  # the others can only be left out in vain
         seen: set[frozenset[int]] = set()
 
         def choices() -> Iterator[frozenset[int]]:
             yield frozenset(writes) - self._wrong(outcome)
-            for count in range(len(writes) + 1):
-                if len(writes) <= _ALL_CHOICES:
-                    yield from map(frozenset, itertools.combinations(writes, count))
+            for count in range(len(made) + 1):
+                if len(made) <= _ALL_CHOICES:
+                    yield from map(frozenset, itertools.combinations(made, count))
                 else:
-                    yield frozenset(writes[:count])
+                    yield frozenset(made[:count])
 
         for choice in choices():
             if choice not in seen:

@@ -23,8 +23,8 @@ _UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 
 _CLAUSE_ENDS = re.compile(
     r"[.!?;:](?=\s|$|\x1e)|\x1e|[,\uff0c\u3002\uff01\uff1f\uff1b\uff1a](?!\d)|\s-\s|[()]"
-    r"|\b(?:but|however|although|though|because|since|so that|so|therefore|instead|yet|while|whereas)\b"
-    r"|\b(?:and|or)\b(?=\s(?:i|we|you|your|he|she|they|it|this|that|there|the|our|my)\b)"
+    r"|\b(?:but|however|although|though|because|since|so that|therefore|while|whereas)\b"
+    r"|\b(?:and|or|so|yet|instead)\b(?=\s(?:i|we|you|your|he|she|they|it|this|that|there|the|our|my)\b)"
 )
 #: Not followed by what makes them something else: "no problem", "not only".
 _NEGATOR = re.compile(
@@ -94,9 +94,10 @@ def denies(text: str) -> bool:
 
 
 def _negated(text: str, start: int, end: int) -> bool:
-    before = text[:start]
-    begins = max((found.end() for found in _CLAUSE_ENDS.finditer(before)), default=0)
-    clause = before[begins:]
+    # With the phrase itself: "so" ends a clause before "you", which the phrase may begin with.
+    ends = (found.end() for found in _CLAUSE_ENDS.finditer(text[:end]))
+    begins = max((at for at in ends if at <= start), default=0)
+    clause = text[begins:start]
     found = list(_NEGATOR.finditer(clause))
     # "Neither a refund nor a credit" denies once.
     found = [n for number, n in enumerate(found) if n.group() != "nor" or number == 0]

@@ -8,9 +8,11 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from assay.engine.packs.checks import ReplyRule
 from assay.engine.packs.models import Task
 from assay.engine.reference.faults import Call, Calls, altered
 from assay.engine.sandbox import World
+from assay.engine.sandbox.replay import ReplayError, replay
 from assay_sdk import AnswerKey, PackFault, PlatformFault
 
 _keys: weakref.WeakKeyDictionary[World, dict[str, AnswerKey]] = weakref.WeakKeyDictionary()
@@ -34,11 +36,25 @@ def _made(world: World, task_id: str) -> AnswerKey:
     return AnswerKey(
         actions=[c.as_json() for c in calls],
         facts=[{"key": f.key, "value": f.value} for f in task.user.facts],
-        reply=[rule.model_dump() for rule in task.reply],
+        reply=[_with_numbers(world, task, rule) for rule in task.reply],
         writes=writes,
         faults=_Faults(world, task_id, calls),
         look_ups=[] if looks_up else [c.as_json() for c in _look_ups(world, task, calls)],
     )
+
+
+def _with_numbers(world: World, task: Task, rule: ReplyRule) -> dict[str, Any]:
+    """A reply rule with the numbers that its query finds after the expected actions."""
+    given = rule.model_dump()
+    if rule.numbers_from is not None:
+        with world.open(task.id) as sandbox:
+            try:
+                replay(sandbox, task.expected.actions)
+            except ReplayError as error:
+                raise PackFault(f"Task {task.id}: {error}") from error
+            found = sandbox.column(rule.numbers_from)
+        given["numbers"] = [*rule.numbers, *(float(v) for v in found if isinstance(v, int | float))]
+    return given
 
 
 class _Faults(Mapping[str, Sequence[Sequence[Mapping[str, Any]]]]):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,11 @@ class _Task:
     void: int = 0
 
 
+_Place = tuple[str, str]  # group, task
+_Part = tuple[float, int]
+_Found = Mapping[str, Mapping[_Place, _Task]]
+
+
 def other_checks(trials: Sequence[TrialOutcome]) -> list[OtherCheck]:
     """The figures of every check that any trial reports, in the order in which they first appear.
 
@@ -76,27 +81,28 @@ def other_checks(trials: Sequence[TrialOutcome]) -> list[OtherCheck]:
     the same, whatever their number of trials.
     """
     found = _count(trials)
-    checks = []
-    for name, tasks in found.items():
-        groups: dict[str, list[_Task]] = defaultdict(list)
-        for (group, _), task in tasks.items():
-            groups[group].append(task)
-        checks.append(
-            OtherCheck(
-                _figures(name, list(tasks.values())),
-                [_figures(group, members) for group, members in groups.items()],
-            )
+    places = list(dict.fromkeys(place for tasks in found.values() for place in tasks))
+    groups: dict[str, list[_Place]] = defaultdict(list)
+    for place in places:
+        groups[place[0]].append(place)
+    overall = _figures(found, places)
+    by_group = {group: _figures(found, members) for group, members in groups.items()}
+    return [
+        OtherCheck(
+            overall[name],
+            [replace(of[name], name=group) for group, of in by_group.items() if of[name].tasks],
         )
-    return checks
+        for name in found
+    ]
 
 
-def _count(trials: Sequence[TrialOutcome]) -> Mapping[str, Mapping[tuple[str, str], _Task]]:
+def _count(trials: Sequence[TrialOutcome]) -> _Found:
     names = dict.fromkeys(said["name"] for t in trials for said in t.checks)
     # What a checker of several parts reports under its own name when it breaks is no check beside its parts.
     whole = {name.rpartition(".")[0] for name in names if "." in name}
-    found: dict[str, dict[tuple[str, str], _Task]] = {name: {} for name in names if name not in whole}
+    found: dict[str, dict[_Place, _Task]] = {name: {} for name in names if name not in whole}
     valid = {(t.group, t.task) for t in trials if t.status != "void"}
-    has: dict[str, set[tuple[str, str]]] = defaultdict(set)  # tasks that have the check
+    has: dict[str, set[_Place]] = defaultdict(set)  # tasks that have the check
     for t in trials:
         for said in t.checks:
             broke = said["name"] in whole
@@ -122,36 +128,54 @@ def _count(trials: Sequence[TrialOutcome]) -> Mapping[str, Mapping[tuple[str, st
     return found
 
 
-def _figures(name: str, tasks: Sequence[_Task]) -> CheckFigures:
-    passed, failed = sum(t.passed for t in tasks), sum(t.failed for t in tasks)
-    valid = sum(t.valid for t in tasks)
-    share = _over([(t.passed, t.valid) for t in tasks])
-    void = sum(t.void for t in tasks)
-    return CheckFigures(
-        name=name,
-        tasks=len(tasks),
-        passed=passed,
-        failed=failed,
-        cannot_tell=valid - passed - failed,
-        void=void,
-        share=share,
-        unknown=_over([(t.valid - t.passed - t.failed, t.valid) for t in tasks]),
-        reward=_over([(t.reward, t.passed + t.failed) for t in tasks]),
-        worst_case=_over([(t.passed, t.valid + t.void) for t in tasks]) if void else share,
-    )
+def _figures(found: _Found, places: Sequence[_Place]) -> dict[str, CheckFigures]:
+    """Each check over these tasks. All share one set of resamples, which is what takes the time."""
+    parts: list[
+        list[_Part | None]
+    ] = []  # of each quantity, for each task: sum of quantities in [0, 1], trials
+    for tasks in found.values():
+        here = [tasks.get(place) for place in places]
+        parts += [
+            [(t.passed, t.valid) if t else None for t in here],
+            [(t.valid - t.passed - t.failed, t.valid) if t else None for t in here],
+            [(t.reward, t.passed + t.failed) if t else None for t in here],
+            [(t.passed, t.valid + t.void) if t else None for t in here],
+        ]
+    estimates = iter(_means(parts))
+    figures = {}
+    for name, tasks in found.items():
+        members = [tasks[place] for place in places if place in tasks]
+        passed, failed = sum(t.passed for t in members), sum(t.failed for t in members)
+        figures[name] = CheckFigures(
+            name=name,
+            tasks=len(members),
+            passed=passed,
+            failed=failed,
+            cannot_tell=sum(t.valid for t in members) - passed - failed,
+            void=sum(t.void for t in members),
+            share=next(estimates),
+            unknown=next(estimates),
+            reward=next(estimates),
+            worst_case=next(estimates),
+        )
+    return figures
 
 
-def _over(parts: Iterable[tuple[float, int]]) -> Estimate | None:
-    """The mean over tasks of sum / trials, each sum of quantities in [0, 1]; tasks without trials do not enter.
+def _means(parts: Sequence[Sequence[_Part | None]]) -> list[Estimate | None]:
+    """The mean over tasks of each quantity; a task without trials of it does not enter.
 
-    A single task has nothing to resample: then the posterior of its rate, which for a quantity that is not only 0 or
-    1 is wide enough, because no other varies more.
+    A quantity of one task has nothing to resample: then the posterior of its rate, which for a quantity that is not
+    only 0 or 1 is wide enough, because no other varies more.
     """
-    entering = [(total, n) for total, n in parts if n]
-    if not entering:
-        return None
-    if len(entering) == 1:
-        total, n = entering[0]
-        return beta_posterior(n, min(total, float(n)))
-    values, weights = np.unique(np.array([total / n for total, n in entering]), return_counts=True)
-    return bootstrap_means(values[:, None].astype(np.float64), weights.astype(np.int64))[0]
+    if not parts:
+        return []
+    rows = np.array([[part[0] / part[1] if part and part[1] else np.nan for part in q] for q in parts]).T
+    # Tasks that are alike in everything are drawn together. NaN equals nothing, so -1 stands in for it.
+    kinds, weights = np.unique(np.where(np.isnan(rows), -1.0, rows), axis=0, return_counts=True)
+    found = bootstrap_means(np.where(kinds < 0, np.nan, kinds), weights.astype(np.int64))
+    for number, quantity in enumerate(parts):
+        entering = [part for part in quantity if part and part[1]]
+        if len(entering) == 1:
+            total, n = entering[0]
+            found[number] = beta_posterior(n, min(total, float(n)))
+    return found

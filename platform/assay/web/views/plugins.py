@@ -66,13 +66,17 @@ def _parts(found: PluginState) -> list[dict[str, Any]]:
                 form = None
             else:
                 form = PartOptionsForm(model, found.options.get(key, {}), prefix=_prefix(key))
-            parts.append({"kind": kind, "name": name, "key": key, "form": form})
+            is_set = bool(found.options.get(key))
+            parts.append(
+                {"kind": kind, "name": name, "key": key, "form": form, "set": is_set, "open": is_set}
+            )
     return parts
 
 
 def _set_options(request: HttpRequest, part: dict[str, Any]) -> bool:
     """Whether they are set; otherwise the part's form says what is wrong."""
     kind, name = part["kind"], part["name"]
+    part["open"] = True
     model = services.options_model(kind, name)
     form = part["form"] = PartOptionsForm(
         model, services.options_of(kind, name), request.POST, prefix=_prefix(part["key"])

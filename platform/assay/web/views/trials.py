@@ -7,9 +7,9 @@ from django.views.decorators.http import require_safe
 
 from assay.accounts import roles
 from assay.engine.packs import PackError
-from assay.packs.models import TaskEntry
+from assay.packs.models import PackVersion, TaskEntry
 from assay.reports.wording import category, cause, ending
-from assay.runs.failures import alike
+from assay.runs.failures import alike, of_pack
 from assay.runs.history import as_json, state_of
 from assay.runs.models import Evidence, Trial
 from assay.web.access import needs
@@ -100,6 +100,15 @@ def alike_trials(request: HttpRequest, pk: int) -> HttpResponse:
         "web/trials/alike.html",
         {"trial": found, "run": found.run, "rows": rows, "category": category(found.category)},
     )
+
+
+@needs(roles.VIEW)
+@require_safe
+def failures(request: HttpRequest, pk: int) -> HttpResponse:
+    """The distinct failures in all runs of a version's pack, with their counts."""
+    version = get_object_or_404(PackVersion.objects.select_related("pack").defer("bundle"), pk=pk)
+    rows = [(row, category(row.trial.category)) for row in of_pack(version.pack)]
+    return render(request, "web/trials/failures.html", {"version": version, "rows": rows})
 
 
 def _trial(pk: int) -> Trial:

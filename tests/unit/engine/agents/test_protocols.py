@@ -137,3 +137,37 @@ def test_a_native_history_is_one_that_servers_take_whatever_the_model_wrote(
         assert isinstance(json.loads(call["function"]["arguments"]), dict)
     results = [(c, ToolResult(n, True, None)) for n, c in enumerate(turn.calls)]
     assert [m["tool_call_id"] for m in Native().answered(results)] == [c["id"] for c in sent]
+
+
+@pytest.mark.parametrize(
+    ("result", "body"),
+    [
+        (ToolResult(0, True, [1], notice="Cut short."), {"result": [1], "notice": "Cut short."}),
+        (
+            ToolResult(0, False, None, "not_found", "No order.", "Out of date."),
+            {"error": "not_found", "message": "No order.", "notice": "Out of date."},
+        ),
+    ],
+)
+def test_what_a_system_says_of_its_own_answer_reaches_the_model_by_either_way(
+    result: ToolResult, body: dict[str, Any]
+) -> None:
+    call = Call("a", "orders_get", "{}")
+    (native,) = Native().answered([(call, result)])
+    assert json.loads(native["content"]) == body
+    (text,) = Text().answered([(call, result)])
+    assert json.dumps({"tool": "orders_get", **body}, separators=(",", ":")) in text["content"]
+
+
+def test_a_call_that_has_been_is_written_as_the_protocol_reads_it() -> None:
+    wanted = {"text": "a ``` fence", "days": 7}
+    for arguments in (json.dumps(wanted), "{not json"):
+        call = Call("past_1", "loans_renew", arguments)
+        turn = Text().written(call)
+        assert turn.calls == (call,)
+        (again,) = Text().read(ChatReply(turn.text, (), "stop")).calls
+        assert again.name == "loans_renew"
+        if arguments != "{not json":
+            assert json.loads(again.arguments) == wanted
+            assert again.problem is None
+        assert Native().called(Native().written(call))["tool_calls"][0]["function"]["name"] == "loans_renew"

@@ -25,6 +25,9 @@ MEANT = [
     ("Of course.", "of course"),
     ("We never refuse a refund in this case.", "a refund"),
     ("您的退款已经批准。", "退款已经批准"),
+    ("This cannot be refunded since it is past 30 days.", "30 days"),
+    ("We're not able to approve this because the 30-day window is over.", "30-day window"),
+    ("We cannot refund it so you keep the laptop.", "you keep the laptop"),
     ("这不是您的错。退款已经批准。", "退款已经批准"),
 ]
 NEGATED = [
@@ -44,6 +47,9 @@ NEGATED = [
     ("It is your data, yes, but I may not show it.", "yes"),
     ("Yes, however that is for somebody else to decide.", "yes"),
     ("您的退款无法批准。", "批准"),
+    ("Your refund has not yet been approved.", "been approved"),
+    ("The fee is not so easily waived.", "waived"),
+    ("I cannot say whether it will be waived.", "be waived"),
 ]
 
 

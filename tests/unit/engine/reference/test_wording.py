@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.engine.packs import load_pack_bytes
+from assay.engine.packs.loader import read_files
+from assay.engine.reference import answer_key
 from assay.engine.reference.wording import CLOSERS, Wording, satisfies, written
+from assay.engine.sandbox import World
+
+LIBRARY = Path(__file__).parents[3] / "support" / "packs" / "library"
 
 
 def must(text: str, **rule: Any) -> dict[str, Any]:
@@ -113,3 +120,17 @@ def test_a_cut_reply_followed_by_goodbyes_never_says_it_all(rules: list[dict[str
     if text is not None:
         heard = " ".join([text, *[wording.more()] * 3])
         assert any(not satisfies(rule, heard) for rule in rules)
+
+
+def test_numbers_of_the_world_are_in_the_answer_key() -> None:
+    files = read_files(LIBRARY)
+    tasks = files["tasks/lending.yaml"].decode()
+    old = "      numbers: [1.50]\n"
+    assert old in tasks
+    new = "      numbers_from: SELECT late_fee FROM loans WHERE id = 'LN-4'\n"
+    files["tasks/lending.yaml"] = tasks.replace(old, new).encode()
+    world = World.prepare(load_pack_bytes(files))
+    assert world.check_tasks() == []
+    rules = answer_key(world, "LIB-FEE-001").reply
+    assert rules[0]["numbers"] == [1.5]
+    assert satisfies(rules[0], Wording(rules).answer())

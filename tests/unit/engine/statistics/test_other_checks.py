@@ -50,9 +50,10 @@ def test_the_interval_is_that_of_pass_at_one_when_the_check_agrees_with_the_tria
             made.append(TrialOutcome(f"T-{number}", "g", "passed" if right else "failed", checks=[check]))
     summary = summarise(made).as_json()
     (twin,) = summary["checks"]
-    for end in ("value", "low", "high"):
-        assert twin["share"][end] == pytest.approx(summary["overall"]["pass_at"]["1"][end], abs=1e-9)
-        assert twin["reward"][end] == pytest.approx(twin["share"][end], abs=1e-9)
+    assert twin["share"]["value"] == pytest.approx(summary["overall"]["pass_at"]["1"]["value"], abs=1e-12)
+    for end in ("low", "high"):  # other resamples of the same tasks
+        assert twin["share"][end] == pytest.approx(summary["overall"]["pass_at"]["1"][end], abs=0.005)
+        assert twin["reward"][end] == pytest.approx(twin["share"][end], abs=1e-12)
 
 
 def test_the_interval_holds_the_true_share_for_tasks_that_differ() -> None:

@@ -18,6 +18,8 @@ QUOTED_WORDS = 6
 _WORD = re.compile(r"[\w@+]+(?:[.\-'/@+_][\w@+]+)*")
 _PHONE = re.compile(r"\+?\(?\d[\d\s().\-/]{5,24}\d")
 _PHONE_CELL = re.compile(r"\+?[\d\s().\-/]{7,25}")
+#: The end of a sentence or paragraph, over which no name or address goes.
+_BREAK = re.compile(r"[.!?;]\s|\n\s*\n")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?|\d{1,2}:\d{2}(:\d{2})?|\d{4}-\d{2}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _MIXED = re.compile(r"(?=.*[a-z])(?=.*\d)", re.IGNORECASE)
@@ -104,18 +106,21 @@ def mentions(text: str) -> Iterator[Mention]:
     """Every piece of a text that could be a telling value, longer ones first at each place."""
     plain = folded(text)
     found = list(_WORD.finditer(plain))
+    words = [word.group() for word in found]
+    digits = [any(map(str.isdigit, word)) for word in words]
     for number in range(len(found)):
+        start = found[number].start()
         for count in range(min(MOST_WORDS, len(found) - number), 0, -1):
-            start, end = found[number].start(), found[number + count - 1].end()
-            if 1 < count <= 4 and re.search(r"[.!?;]\s|\n\s*\n", plain[start:end]):
+            span = plain[start : found[number + count - 1].end()]
+            if 1 < count <= 4 and _BREAK.search(span):
                 continue
-            parts = [word.group() for word in found[number : number + count]]
-            span = plain[start:end]
+            parts = words[number : number + count]
             yield Mention(" ".join(parts), span)
-            if count > 1 and any(c.isdigit() for c in span):
-                yield Mention("".join(parts), span)
-            elif count == 1 and re.search(r"[-/]", span):
-                for part in re.split(r"[/]", span):
+            if count > 1:
+                if any(digits[number : number + count]):
+                    yield Mention("".join(parts), span)
+            elif "/" in span:
+                for part in span.split("/"):
                     yield Mention(part, part)
     for phone in _PHONE.finditer(plain):
         yield Mention(_phone(phone.group()), phone.group())

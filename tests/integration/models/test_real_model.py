@@ -12,9 +12,13 @@ from typing import Any
 import pytest
 
 from assay.engine.agents import AgentOptions, connector_type
+from assay.engine.dialogue.audit import Kind
 from assay.engine.dialogue.limits import Limits
+from assay.engine.dialogue.modelled import ModelledUsers
+from assay.engine.models import ModelOptions, model_type
 from assay.engine.sandbox import World
 from assay.engine.trial import Lab, TrialRecord, run_trial
+from assay.plugins.bots import build_connector
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -115,3 +119,26 @@ async def test_a_real_model_calls_tools_through_text(world: World, base_url: str
     assert record.status == "failed" and record.void_cause is None
     assert record.verdict is not None
     assert record.verdict["category"] == category_that_follows(record)
+
+
+async def test_a_small_model_as_the_customer_is_held_to_the_audit(world: World, base_url: str) -> None:
+    """So small a model rarely plays its part; what reaches the bot has passed all the same."""
+    options = ModelOptions(
+        base_url=base_url, timeout=600, parameters={"max_tokens": 40, "temperature": 0.7, "top_p": 0.9}
+    )
+    users = ModelledUsers(model_type.build("smollm2", options, os.environ.__getitem__), tries=3)
+    connector = build_connector("reference:faithful", {})
+    lab = Lab(world, connector, user=users, user_seconds=600.0)
+    try:
+        record = await run_trial(lab, "LIB-LOAN-001", 0, 1, 0)
+    finally:
+        await lab.aclose()
+    account = record.transcript["user"]
+    assert account["calls"] >= 1 and account["completion_tokens"] > 0
+    assert record.status == "passed" or record.void_cause == "simulator_fault", record.transcript["detail"]
+    said = [event["text"] for event in of(record, "user")]
+    refused = [line["text"] for line in account["rejected"]]
+    assert not set(said[1:]) & set(refused)
+    if record.void_cause == "simulator_fault":
+        assert account["fault"] in {kind.value for kind in Kind}
+        assert account["fault"] in {f["kind"] for f in account["rejected"][-1]["findings"]}

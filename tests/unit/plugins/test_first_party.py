@@ -108,6 +108,15 @@ def test_the_checks_conform(installed: None, name: str) -> None:
     conformance.check_checker(PluginManager(f"assay-check-{name}").checkers()[name])
 
 
+@pytest.mark.parametrize("name", PERSONAS)
+def test_every_persona_and_each_of_its_options_stands_in_the_reference(installed: None, name: str) -> None:
+    kind = PluginManager("assay-personas").personas()[name]
+    text = (ROOT / "docs" / "reference" / "personas.md").read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if line.startswith(f"| `{name}` |"))
+    assert all(f"`{option}`" in row for option in kind.options.model_fields)
+    assert all(f"`{liberty.name}`" in row for liberty in kind.liberties)
+
+
 def test_the_plugins_that_are_installed_here_load_without_a_complaint() -> None:
     """Whatever is installed beside the platform, perhaps nothing: the platform starts, and says what is wrong."""
     program = (

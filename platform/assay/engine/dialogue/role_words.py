@@ -24,6 +24,9 @@ _ASSISTANT = _any(
     r"\b(?:i|we)(?:['’]ve| have)(?: now| just| successfully| already)* (?:processed|cancel+ed|refunded|issued|updated|located|verified|escalated|initiated|opened (?:a|the|your)|created (?:a|the|your)|scheduled (?:a|the|your)|booked (?:a|the|your))\b[^.?!\n]{0,80}\byour?\b",
     r"\byour (?:refund|return|order|booking|request|account|ticket|claim|policy|reservation|case|appointment|cancel+ation)[^.?!\n]{0,40} (?:has|have) been (?:successfully )?(?:processed|cancel+ed|refunded|issued|updated|opened|created|scheduled|booked|submitted|approved|completed|confirmed|escalated|reset)\b",
     r"\byour [\w']+(?: [\w']+)? (?:has|have) been (?:successfully )?(?:added|credited|restored|corrected|extended|registered|assigned|recorded|refunded|cancel+ed|booked|ordered|activated|unlocked)\b",
+    r"\bi(?:['’]m| am) (?:\w+ )?(?:unable|not able) to (?:assist|help|fulfil+|process|provide|find the information|complete your)\b",
+    r"\bprovide (?:me )?(?:with )?(?:more|further|additional|some more|any additional) (?:details|information|context)\b|\bprovide (?:it|them) to (?:me|us)\b",
+    r"\byou can provide (?:me|us)\b|\bprovide the (?:\w+ ){1,3}again\b|\bi(?:['’]m| am) here to (?:help|assist)\b",
     r"\bfeel free to (?:reach out|contact|ask|message|let)\b",
     r"\blet me (?:check|look|pull|verify|find|see if|look into|get|transfer|connect|escalate)[^.?!\n]{0,60}\b(?:for you|your (?:account|order|request|details|booking|information|policy)|you to)\b",
     r"\b(?:could|can|may|would) you (?:please )?(?:provide|confirm|share|give me|tell me|verify) (?:me )?(?:with )?your\b",
@@ -52,6 +55,7 @@ _LEAK = _any(
     r"\b(?:facts?|details?) (?:that )?i(?:['’]ve| have| was| am|['’]m)? (?:been )?(?:given|allowed to|supposed to)\b",
     r"\b(?:unless|until|only (?:if|when)) (?:i(?:['’]m| am)|they are|it is) asked\b",
     r"###|\[(?:done|end|stop|gives? up|leaves?)\]|^\*(?:\w+ ){0,4}\w+\*\s*$|\bnote to (?:you|self)\b",
+    r"\bthe customer['’]s (?:\w+ )?(?:message|request|name|reply|answer|line)|\bthe assistant (?:wrote|said|asked|writes)\b|assistant_message",
     r"指令|提示词|扮演|角色设定|系统提示",
 )
 _OWN_LABEL = re.compile(r"^\s*(?:customer|user|me)\s*:\s*", re.IGNORECASE)

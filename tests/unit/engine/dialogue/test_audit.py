@@ -142,6 +142,20 @@ def test_facts_that_a_line_tells_are_found_in_figures_and_in_other_words() -> No
     assert facts_said("Yes, please.", SCRIPT, ("order number",)) == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, but I'm unable to find the information you requested. Could you please provide it to me?",
+        "I'm here to help with that. I'll just need to know what the details are.",
+        "I'd be happy to help with that.",
+        "You can provide me with more details, I'm sorry, but I'm unable to assist with that.",
+        "The customer's message was cut off. You have to keep it.",
+    ],
+)
+def test_what_a_small_model_said_in_the_customers_place_is_refused(text: str) -> None:
+    assert set(kinds(text, scene("Could you give me some details?"))) & {"other_role", "leaked_prompt"}
+
+
 # --- properties -------------------------------------------------------------------------------------
 
 _letters = st.text(string.ascii_uppercase, min_size=2, max_size=4)

@@ -76,6 +76,7 @@ SERVERS = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Which tests stay together when the suite runs in several processes (`make test`)."""
     for item in items:

@@ -36,7 +36,7 @@ serve: environment
 
 # In two processes; ARGS="-n 0" runs all in one, which a debugger needs.
 test: environment-test
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n 2 $(ARGS)
 
 lint: environment-dev
 	$(BIN)/ruff check .

@@ -76,13 +76,18 @@ SERVERS = {
 }
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Which tests stay together when the suite runs in several processes (`make test`)."""
-    for item in items:
-        path = item.path.relative_to(ROOT)
-        together = "servers" if SERVERS.intersection(path.parents) else str(path)
-        item.add_marker(pytest.mark.xdist_group(together))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Which tests stay in one process when the suite runs in several (`make test`): those of a file, and all of
+    SERVERS. xdist's own groups are written into node ids, which pytest 9 keeps as they are."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            path = Path(nodeid.split("::", 1)[0])
+            return "servers" if SERVERS.intersection(path.parents) else str(path)
+
+    return Together(config, log)
 
 
 class NetworkUsed(AssertionError):

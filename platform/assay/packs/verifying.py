@@ -1,6 +1,7 @@
 """Verification of pack versions by workers: queued with the upload, claimed under a token, tried again when lost.
 
-A message of the broker only makes it quicker: `sweep` finds what is to be done without one.
+One at a time for each company, so that uploads take no more than one process away from runs. A message of the broker
+only makes it quicker: `sweep` finds what is to be done without one.
 """
 
 from __future__ import annotations
@@ -65,9 +66,15 @@ class Claimed:
 
 
 def claim(version_id: int, now: datetime | None = None) -> Claimed | None:
-    """Take a verification unless it is done or another worker is at it; one lost too often fails instead."""
+    """Take a verification unless it is done or a worker is at it, or at another one of this company; one lost too
+    often fails instead."""
     now = now or timezone.now()
     with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtext(current_schema() || '.verifying'))")
+        running = Verification.objects.filter(status=VerificationStatus.RUNNING, due_at__gt=now)
+        if running.exists():
+            return None
         found = (
             Verification.objects.select_for_update(skip_locked=True)
             .filter(pack_version_id=version_id)
@@ -76,16 +83,13 @@ def claim(version_id: int, now: datetime | None = None) -> Claimed | None:
         )
         if found is None or not found.pending:
             return None
-        if found.status == VerificationStatus.RUNNING:
-            if found.due_at > now:
-                return None
-            if found.attempts >= MOST_ATTEMPTS:
-                _write(
-                    found,
-                    VerificationStatus.FAILED,
-                    note=f"The workers that began it did not finish, {found.attempts} times.",
-                )
-                return None
+        if found.status == VerificationStatus.RUNNING and found.attempts >= MOST_ATTEMPTS:
+            _write(
+                found,
+                VerificationStatus.FAILED,
+                note=f"The workers that began it did not finish, {found.attempts} times.",
+            )
+            return None
         found.status, found.token = VerificationStatus.RUNNING, uuid4()
         found.attempts += 1
         found.due_at = now + LEASE
@@ -94,10 +98,19 @@ def claim(version_id: int, now: datetime | None = None) -> Claimed | None:
 
 
 def run(version_id: int) -> None:
-    """Verify a version, if that is still to be done, and store what was found."""
+    """Verify a version, if that is still to be done, store what was found, and ask for the next that waits."""
     claimed = claim(version_id)
     if claimed is None:
         return
+    _verify(claimed)
+    waiting = Verification.objects.filter(status=VerificationStatus.WAITING).order_by("id")
+    following = waiting.values_list("pack_version_id", flat=True).first()
+    if following is not None:
+        ask(str(connection.schema_name), following)
+
+
+def _verify(claimed: Claimed) -> None:
+    version_id = claimed.version_id
     version = PackVersion.objects.get(pk=version_id)
     try:
         found = verify(check(read_zip(bytes(version.bundle))), seconds=SECONDS)
@@ -117,16 +130,23 @@ def run(version_id: int) -> None:
 
 
 def sweep(schema: str) -> int:
-    """Ask workers for what is due (settings.ASSAY_SWEEPS). Gives the number of messages sent."""
+    """Ask a worker for what is due, one at a time (settings.ASSAY_SWEEPS). Gives the number of messages sent."""
     now = timezone.now()
+    if Verification.objects.filter(status=VerificationStatus.RUNNING, due_at__gt=now).exists():
+        return 0
     pending = [VerificationStatus.WAITING, VerificationStatus.RUNNING]
-    due = Verification.objects.filter(status__in=pending, due_at__lte=now)
-    ids = list(due.order_by("id").values_list("pack_version_id", flat=True)[:100])
-    waiting = Verification.objects.filter(pack_version_id__in=ids, status=VerificationStatus.WAITING)
+    due = (
+        Verification.objects.filter(status__in=pending, due_at__lte=now)
+        .order_by("id")
+        .defer("report")
+        .first()
+    )
+    if due is None:
+        return 0
+    waiting = Verification.objects.filter(pk=due.pk, status=VerificationStatus.WAITING)
     waiting.update(due_at=now + _MESSAGE)
-    for version_id in ids:
-        ask(schema, version_id)
-    return len(ids)
+    ask(schema, due.pack_version_id)
+    return 1
 
 
 def ask(schema: str, version_id: int) -> None:

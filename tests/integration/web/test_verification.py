@@ -23,9 +23,10 @@ from tests.support.site import reference_bot
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+def asked(acme: None, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Messages to workers, which nobody takes."""
     sent: list[tuple[str, int]] = []
+    Verification.objects.filter(status__in=["waiting", "running"]).delete()  # of other tests
     monkeypatch.setattr(verifying, "ask", lambda schema, version: sent.append((schema, version)))
     return sent
 
@@ -100,6 +101,22 @@ def test_a_verification_is_claimed_once_and_again_when_its_worker_is_lost(
     found = Verification.objects.get(pack_version=version)
     assert found.status == VerificationStatus.FAILED
     assert "3 times" in found.note
+
+
+def test_a_company_has_one_version_verified_at_a_time_and_then_the_next(
+    uploaded: Callable[..., PackVersion], asked: list[tuple[str, int]]
+) -> None:
+    Verification.objects.all().delete()
+    first, second = uploaded("1.3.1"), uploaded("1.3.2")
+    claimed = verifying.claim(first.pk)
+    assert claimed is not None
+    assert verifying.claim(second.pk) is None
+    Verification.objects.filter(pack_version=second).update(due_at=timezone.now() - timedelta(seconds=1))
+    assert verifying.sweep("acme") == 0
+    Verification.objects.filter(pack_version=first).update(status=VerificationStatus.WAITING, token=None)
+    asked.clear()
+    verifying.run(first.pk)
+    assert asked == [("acme", second.pk)]
 
 
 def test_a_worker_that_was_given_up_does_not_write_over_the_one_that_took_its_place(

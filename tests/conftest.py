@@ -90,6 +90,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Together(config, log)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config, specs: Any) -> None:
+    """Processes that run tests make their own environment before Django reads its settings, as this one did."""
+    for name in ("DJANGO_SETTINGS_MODULE", "ASSAY_STATE_DIR"):
+        os.environ.pop(name, None)
+
+
 class NetworkUsed(AssertionError):
     """A test tried to reach another machine."""
 

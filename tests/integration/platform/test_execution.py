@@ -370,9 +370,10 @@ def test_a_trial_taken_over_by_another_worker_is_dropped_here(
 
     async def lose_it(*_: Any) -> str:
         def take_over() -> None:
-            Trial.objects.filter(run=run).update(lease_expires_at="2020-01-01T00:00:00Z")
-            queue.expire(run.pk, most_losses=5)
-            other.append(queue.claim(run.pk, worker="other", limit=1, lease=600))
+            with transaction.atomic():  # or the lease may be renewed in between
+                Trial.objects.filter(run=run).update(lease_expires_at="2020-01-01T00:00:00Z")
+                queue.expire(run.pk, most_losses=5)
+                other.append(queue.claim(run.pk, worker="other", limit=1, lease=600))
 
         await _in_thread(take_over)
         await asyncio.sleep(30)  # until it is cancelled, which the renewing thread brings about

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, connections
+from django.db import OperationalError, connection, connections, transaction
 
 from assay.engine.trial import Lab, TrialRecord, seed_for
 from assay.packs.models import PackVersion

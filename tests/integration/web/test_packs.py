@@ -143,7 +143,7 @@ An ordinary sentence.
     client = browser("author")
     file = zipped(LIBRARY, **{"policy.md": (policy + more).encode(), "pack.yaml": manifest})
     client.post("/packs/upload/", {"file": file})
-    made = PackVersion.objects.get(version="7.0.0")
+    made = PackVersion.objects.get(pack__name="library", version="7.0.0")
     page = client.get(f"/packs/versions/{made.pk}/policy/").content.decode()
     rows = {row.split('"')[1]: row.split("</td>")[0] for row in page.split("<tr id=")[1:]}
     assert "<ul><li>high: a child is waiting</li></ul>" in rows["LIB-8.1"]

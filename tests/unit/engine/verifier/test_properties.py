@@ -17,7 +17,7 @@ from assay.engine.verifier import verify
 from assay.engine.verifier.content import Content
 from assay.engine.verifier.equivalents import examine_equivalents
 from assay.engine.verifier.loading import load
-from assay.engine.verifier.mutants import mutants, pool_of
+from assay.engine.verifier.mutants import Pool, mutants
 from assay.engine.verifier.mutation import _Examination, _Tally, examine_mutants, plain_rows
 from assay.engine.verifier.plan import perform, plan_of
 from assay.engine.verifier.subject import Subject
@@ -59,7 +59,7 @@ def test_a_fate_is_what_a_plain_comparison_says(rules: dict[str, str], ignored: 
     subject = Subject.of(world, None, 100)
     gold = subject.gold(TASK)
     plan = plan_of(gold)
-    pool = pool_of({t: plan_of(subject.gold(t)) for t in world.pack.tasks})
+    pool = Pool.of({t: plan_of(subject.gold(t)) for t in world.pack.tasks})
     examination = _Examination(subject, gold, plan, _Tally())
     accepted = world.expected(TASK)
     sure = 0

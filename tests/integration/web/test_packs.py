@@ -142,9 +142,8 @@ An ordinary sentence.
     manifest = (LIBRARY / "pack.yaml").read_bytes().replace(b"version: 1.0.0", b"version: 7.0.0")
     client = browser("author")
     file = zipped(LIBRARY, **{"policy.md": (policy + more).encode(), "pack.yaml": manifest})
-    client.post("/packs/upload/", {"file": file})
-    made = PackVersion.objects.get(pack__name="library", version="7.0.0")
-    page = client.get(f"/packs/versions/{made.pk}/policy/").content.decode()
+    made = client.post("/packs/upload/", {"file": file}).headers["Location"]
+    page = client.get(f"{made}policy/").content.decode()
     rows = {row.split('"')[1]: row.split("</td>")[0] for row in page.split("<tr id=")[1:]}
     assert "<ul><li>high: a child is waiting</li></ul>" in rows["LIB-8.1"]
     assert "<ul><li>your name and your desk</li></ul>" in rows["LIB-8.2"]
